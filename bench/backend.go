@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"errors"
+	"time"
+
+	"hwcal/schema"
+)
+
+// ErrUnsupported: the device has no kernel for the chain in the dtype. It is
+// recorded under "unavailable" and never a failure.
+var ErrUnsupported = errors.New("unsupported")
+
+// ErrMismatch: a kernel disagrees with the float64 reference. It is not timed.
+var ErrMismatch = errors.New("mismatch")
+
+// ErrUnsettled: the effective clock could not be read, as two ways to measure it
+// disagree. The case is measured all the same and flagged.
+var ErrUnsettled = errors.New("clock unsettled")
+
+// Backend is a device that can run chains of operations.
+type Backend interface {
+	// Open prepares the tensors of a case on the device and fills its inputs.
+	Open(c Case) (Workspace, error)
+	// Clock measures the effective clock in MHz on the cores of the place.
+	Clock(p Place) (float64, error)
+	// Watch starts to observe disturbances of the workers of the place; the
+	// returned function says what happened since.
+	Watch(p Place) func() Noise
+	// Limit is what the hardware cannot exceed, in the instruction set of the
+	// kernels.
+	Limit(d schema.DType, p Place) Limit
+	// Kernels lists the chains that the device can run.
+	Kernels() []KernelInfo
+}
+
+// Workspace holds the tensors of one case on the device.
+type Workspace interface {
+	// Bind returns the kernel of a chain over tensors of the case: of a single
+	// operation, or of several fused. What can be prepared from parameters alone
+	// (packed or folded weights) is prepared here.
+	Bind(c Chain) (Kernel, error)
+	// Sample runs the kernels in order, n times, and returns the time that took
+	// by the host's clock or by device events.
+	Sample(ks []Kernel, n int) (time.Duration, error)
+	// Read copies elements of a tensor, from index `at` on, into dst.
+	Read(t *Tensor, at int64, dst []float64) error
+	// Poison writes NaN to elements of a tensor, so that a result that a kernel
+	// does not write shows.
+	Poison(t *Tensor, at []int64) error
+	// Close gives the memory back.
+	Close() error
+}
+
+// Kernel is a chain bound to the tensors of a workspace.
+type Kernel interface {
+	// Implementation names what runs: library or instruction set, and tile.
+	Implementation() string
+}
+
+// KernelInfo is one line of `calibrate list kernels`.
+type KernelInfo struct {
+	Chain          string       `json:"chain"`
+	DType          schema.DType `json:"dtype"`
+	Implementation string       `json:"implementation"`
+}
+
+// Case says what to run, in which type, where.
+type Case struct {
+	Chain      Chain
+	DType      schema.DType
+	Place      Place
+	Seed       uint64
+	SmallPages bool // ask for base pages instead of huge ones
+}
+
+// Place is a part of the device.
+type Place struct {
+	Threads int
+	Class   string // core class; empty for any
+}
+
+// Limit is a rate per second that no kernel can exceed at a clock of 1 Hz.
+type Limit struct {
+	FLOPPerCycle  float64 // of all threads together
+	BytesPerCycle float64 // between registers and L1, of all threads together
+}
+
+// Noise is what disturbed the workers during a case, each reason with its
+// figures; there is none on a quiet host.
+type Noise struct{ Reasons []string }

@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The reductions of traffic that the shapes of the field's own documents give.
+func TestMemoryReduction(t *testing.T) {
+	for _, c := range []struct{ pattern, shape, want string }{
+		{"Linear_Bias", "512x1024x1024", "33.3%"},
+		{"Linear_Bias_ReLU", "512x1024x1024", "50.0%"},
+		{"Linear_Bias_GELU", "512x1024x1024", "50.0%"},
+		{"Conv2d_BatchNorm", "4x128x28x28x128x3x1x1x1", "45.8%"},
+		{"Conv2d_BatchNorm_ReLU", "4x128x28x28x128x3x1x1x1", "62.8%"},
+		{"QK_T", "4x1x256x64", "57.1%"},
+		{"QK_T_Softmax", "4x1x256x64", "72.7%"},
+		{"Full_Attention", "4x1x256x64", "85.7%"},
+		{"Full_Attention", "4x8x256x64", "85.7%"},
+	} {
+		_, chain := build(t, c.pattern, c.shape)
+		got := fmt.Sprintf("%.1f%%", 100*(1-float64(chain.FusedElems())/float64(chain.UnfusedElems())))
+		if got != c.want {
+			t.Errorf("%s %s: %s less traffic, want %s", c.pattern, c.shape, got, c.want)
+		}
+	}
+}
+
+func build(t *testing.T, name, shape string) (Shape, Chain) {
+	t.Helper()
+	p, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseShape(shape, p.Dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Build(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+// The FLOP of the method's table.
+func TestFLOP(t *testing.T) {
+	for _, c := range []struct {
+		pattern, shape string
+		want           int64
+	}{
+		{"matmul", "3x5x7", 2 * 3 * 5 * 7},
+		{"Linear_Bias", "3x5x7", 2*3*5*7 + 3*5},
+		{"Linear_Bias_GELU", "3x5x7", 2*3*5*7 + 3*5 + 5*3*5},
+		{"Conv2d_ReLU", "2x8x10x12x6x3x2x1x2", 2 * 2 * 6 * 5 * 6 * 8 * 3 * 3 / 2},
+		{"Conv2d_BatchNorm", "1x4x4x4x8x1x1x0x1", 2*8*4*4*4 + 2*8*4*4},
+		{"QK_T", "2x3x5x7", 2*2*3*5*5*7 + 2*3*5*5},
+		{"Full_Attention", "2x3x5x7", 4*2*3*5*5*7 + 6*2*3*5*5},
+	} {
+		if _, chain := build(t, c.pattern, c.shape); chain.FLOP() != c.want {
+			t.Errorf("%s %s: %d FLOP, want %d", c.pattern, c.shape, chain.FLOP(), c.want)
+		}
+	}
+}
+
+func TestParseShape(t *testing.T) {
+	names := []string{"m", "n", "k"}
+	for _, text := range []string{"1x2x3", "m=1,n=2,k=3", "k=3 n=2 m=1"} {
+		s, err := ParseShape(text, names)
+		if err != nil || s.String() != "m=1 n=2 k=3" {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "1x2", "1x2x3x4", "axbxc", "m=1,n=2", "m=1,m=2,n=3,k=4", "m=1,n=2,k=3,z=4", "m=-1,n=2,k=3", "m=99999999999999999999,n=2,k=3", "1x2x"} {
+		if s, err := ParseShape(text, names); err == nil {
+			t.Errorf("%q: no error but %v", text, s)
+		}
+	}
+}
+
+func TestBuildRefusesShapes(t *testing.T) {
+	for _, c := range []struct{ pattern, shape string }{
+		{"matmul", "0x1x1"},
+		{"matmul", "1099511627776x1099511627776x2"},
+		{"Conv2d_ReLU", "1x3x8x8x4x3x1x1x2"}, // groups do not divide the channels
+		{"Conv2d_ReLU", "1x4x2x2x4x5x1x0x1"}, // kernel larger than the image
+	} {
+		p, err := Lookup(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ParseShape(c.shape, p.Dims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Build(s, 1); err == nil {
+			t.Errorf("%s %s: no error", c.pattern, c.shape)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	for words, want := range map[string]int{"all": 9, "none": 0, "linear": 3, "linear,QK_T": 4, "attention,conv": 6, "linear,Linear_Bias": 3, "linear_bias_relu": 1} {
+		if ps, err := Select(strings.Split(words, ",")); err != nil || len(ps) != want {
+			t.Errorf("%s: %d patterns, %v, want %d", words, len(ps), err, want)
+		}
+	}
+	for _, words := range []string{"matmul", "Linear_Bais", "none,linear", ""} {
+		if ps, err := Select(strings.Split(words, ",")); err == nil {
+			t.Errorf("%q: no error but %d patterns", words, len(ps))
+		}
+	}
+}

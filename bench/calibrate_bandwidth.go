@@ -1,0 +1,202 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// curveFrom is the smallest working set of the curve.
+const curveFrom = 16 << 10
+
+// bandwidthSteps plans the curve of read bandwidth over working set, from which
+// the levels are read off, and every kernel on every level.
+func (c *Calibrator) bandwidthSteps() []step {
+	if c.Device.CPU == nil {
+		return nil
+	}
+	c.levels = claimedLevels(c.Device.CPU.Caches)
+	set := c.Runner.Settings
+	steps := []step{{
+		label: "bandwidth curve, 1 thread",
+		cost:  40 * (set.WarmUp + set.CaseBudget),
+		run:   c.measureCurve,
+	}}
+	for _, level := range c.levels.names() {
+		for _, p := range c.places() {
+			if p.Class != "" {
+				continue
+			}
+			cost := time.Duration(len(Streams)) * (set.WarmUp + set.CaseBudget)
+			if level == schema.DRAM {
+				cost += 5 * time.Second
+			}
+			steps = append(steps, step{
+				label: fmt.Sprintf("bandwidth %s, %s", level, p),
+				cost:  cost,
+				run: func(ctx context.Context, scale float64) error {
+					return c.measureLevel(ctx, level, p, scale)
+				},
+			})
+		}
+	}
+	return steps
+}
+
+// memory is what a working set may take at most: half of what is available.
+func (c *Calibrator) memory() int64 { return c.Options.MemoryBytes / 2 }
+
+// measureCurve reads growing working sets until the bandwidth is flat.
+func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
+	read := Streams[0]
+	p := Place{Threads: 1}
+	var curve []curvePoint
+	var entries []schema.Bandwidth
+	var measured []Measurement
+	largest := int64(0)
+	for _, cache := range c.levels.caches {
+		largest = max(largest, cache.size)
+	}
+	for i := 0; ; i++ {
+		bytes := int64(curveFrom*math.Pow(2, float64(i)/2)) &^ 4095
+		if bytes > c.memory() {
+			break
+		}
+		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), 1)
+		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, scale)
+		if err != nil {
+			return err
+		}
+		entry := bandwidthEntry(read, arrays, p, m)
+		entries, measured = append(entries, entry), append(measured, m)
+		curve = append(curve, curvePoint{bytes, entry.GBps.Best})
+		// Flat inside a large cache is not the end: go on past what is claimed. A
+		// curve that is not flat by then never will be.
+		if bytes >= max(dramArrayBytes, 4*largest) && (flat(curve) || bytes >= 1<<30) {
+			break
+		}
+	}
+	if len(curve) == 0 {
+		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
+	}
+	c.levels.learn(curve)
+	for i := range entries {
+		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, 1)
+		c.addBandwidth(entries[i], measured[i])
+	}
+	for _, cache := range c.levels.caches {
+		if cache.size > c.levels.flatFrom && cache.name != schema.L1 {
+			c.warn(schema.LevelNotSeen, "/cpu/caches", "%s of %d bytes is claimed, but the curve is that of DRAM from %d bytes on: the cache is shared with others or not this machine's",
+				cache.name, cache.size, c.levels.flatFrom)
+		}
+	}
+	return nil
+}
+
+// measureLevel runs every kernel on the working set of a level.
+func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, scale float64) error {
+	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.memory())
+	if err != nil {
+		return err
+	}
+	elems := bytes / schema.FP64.Bytes()
+	arrays := NewStreamArrays(elems, int64(p.Threads))
+	var all Chain
+	for _, s := range Streams {
+		all = append(all, s.Op(arrays))
+	}
+	cs := Case{DType: schema.FP64, Place: p, Seed: c.Options.Seed, Chain: all}
+	ws, err := c.Runner.Backend.Open(cs)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	var failed []error
+	for i, s := range Streams {
+		cs.Chain = all[i : i+1]
+		m, err := c.Runner.MeasureIn(ctx, ws, cs, time.Duration(scale*float64(c.Runner.Settings.CaseBudget)))
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		entry := bandwidthEntry(s, arrays, p, m)
+		entry.Level = level
+		if level == schema.DRAM && limited {
+			m.warn(schema.DRAMLimited, "%d bytes: memory allows no larger working set, or the curve is not flat", entry.WorkingSetBytes)
+		}
+		if level == schema.DRAM && s.Name == "read" && p.Threads == 1 && entry.GBps.Best > boundTolerance*c.levels.flatGBps {
+			m.warn(schema.Cached, "%.1f GB/s are above the %.1f of the plateau", entry.GBps.Best, c.levels.flatGBps)
+		}
+		c.addBandwidth(entry, m)
+	}
+	return errors.Join(failed...)
+}
+
+// addBandwidth holds an entry against its bounds and adds it.
+func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
+	same := func(o schema.Bandwidth) bool {
+		return o.Level == e.Level && o.Pattern == e.Pattern && o.Threads == e.Threads && o.WorkingSetBytes == e.WorkingSetBytes
+	}
+	if slices.ContainsFunc(c.Device.Bandwidth, same) {
+		return // a point of the curve already
+	}
+	port := c.Runner.Backend.Limit(schema.FP64, Place{Threads: e.Threads}).BytesPerCycle * m.ClockMHz / 1e3
+	if port > 0 && e.GBps.Best > boundTolerance*port {
+		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.ClockMHz)
+	}
+	// Non-temporal stores go past the caches: their rate has no order of levels.
+	cached := !strings.Contains(e.Pattern, "_nt")
+	if inner, gbps := c.innerBest(e); cached && inner != "" && e.GBps.Best > boundTolerance*gbps {
+		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of %s", e.GBps.Best, gbps, inner)
+	}
+	e.Warnings = c.warnAll("bandwidth", len(c.Device.Bandwidth), m.Warnings, m.Notes)
+	c.Device.Bandwidth = append(c.Device.Bandwidth, e)
+}
+
+// innerBest is the best rate of the same kernel with as many threads on the
+// nearest level before the entry's that has any.
+func (c *Calibrator) innerBest(e schema.Bandwidth) (schema.Level, float64) {
+	names := c.levels.names()
+	for i := slices.Index(names, e.Level) - 1; i >= 0; i-- {
+		if gbps := c.bandwidth(names[i], e.Pattern, e.Threads); gbps > 0 {
+			return names[i], gbps
+		}
+	}
+	return "", 0
+}
+
+// bandwidth is the best rate of a kernel on a level, 0 if there is none.
+func (c *Calibrator) bandwidth(level schema.Level, pattern string, threads int) float64 {
+	best := 0.0
+	for _, e := range c.Device.Bandwidth {
+		if e.Level == level && e.Pattern == pattern && e.Threads == threads {
+			best = max(best, e.GBps.Best)
+		}
+	}
+	return best
+}
+
+func bandwidthEntry(s Stream, a StreamArrays, p Place, m Measurement) schema.Bandwidth {
+	rate := make([]float64, len(m.Seconds))
+	for i, t := range m.Seconds {
+		rate[i] = float64(s.Traffic(a)) / t / 1e9
+	}
+	return schema.Bandwidth{
+		Pattern:           s.Name,
+		Implementation:    m.Implementation,
+		Threads:           p.Threads,
+		WorkingSetBytes:   s.WorkingSet(a),
+		GBps:              stat.Summarize(rate, stat.Larger),
+		EffectiveClockMHz: m.ClockMHz,
+	}
+}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// chaseLoads is the number of dependent loads of one execution.
+const chaseLoads = 1 << 14
+
+// chaseDRAMBytes is the working set of the DRAM latency where the curve does not
+// ask for more.
+const chaseDRAMBytes = 128 << 20
+
+const (
+	hugePageBytes = 2 << 20
+	basePageBytes = 4 << 10
+)
+
+// latencySteps plans a pointer chase on every level, on huge pages, and in DRAM
+// on base pages too, where misses of the TLB add up.
+func (c *Calibrator) latencySteps() []step {
+	var steps []step
+	plan := func(level schema.Level, page int64) {
+		steps = append(steps, step{
+			label: fmt.Sprintf("latency %s, %d KiB pages", level, page>>10),
+			cost:  c.Runner.Settings.CaseBudget + c.Runner.Settings.WarmUp + 500*time.Millisecond,
+			run: func(ctx context.Context, scale float64) error {
+				return c.measureLatency(ctx, level, page, scale)
+			},
+		})
+	}
+	if c.Device.CPU == nil {
+		return nil
+	}
+	for _, level := range c.levels.names() {
+		plan(level, hugePageBytes)
+	}
+	plan(schema.DRAM, basePageBytes)
+	return steps
+}
+
+func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, page int64, scale float64) error {
+	var bytes int64
+	if level == schema.DRAM {
+		bytes = min(max(chaseDRAMBytes, c.levels.flatFrom), c.memory()) &^ (hugePageBytes - 1)
+	} else {
+		array, _, err := c.levels.arrayBytes(level, 1, c.memory())
+		if err != nil {
+			return err
+		}
+		bytes = 2 * array // as a kernel of two arrays
+	}
+	op := Chase(bytes, chaseLoads)
+	m, err := c.measure(ctx, Case{
+		Chain: Chain{op}, DType: schema.FP64, Place: Place{Threads: 1},
+		Seed: c.Options.Seed, SmallPages: page == basePageBytes,
+	}, scale)
+	if err != nil {
+		return err
+	}
+	ns := make([]float64, len(m.Seconds))
+	for i, s := range m.Seconds {
+		ns[i] = s * 1e9 / chaseLoads
+	}
+	c.Device.Latency = append(c.Device.Latency, schema.Latency{
+		Level:           level,
+		WorkingSetBytes: op.Out.Elems() * schema.FP64.Bytes(),
+		PageBytes:       page,
+		Nanoseconds:     stat.Summarize(ns, stat.Smaller),
+		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
+	})
+	return nil
+}

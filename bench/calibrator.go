@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hwcal/schema"
+)
+
+// Calibrator measures a whole device: it plans steps, runs each within its share
+// of the budget, and keeps what they give. A step that fails is recorded and
+// costs none of the others.
+type Calibrator struct {
+	Runner  Runner
+	Device  schema.Device // as detected; the results are added to it
+	Options Options
+
+	levels   levels
+	computed []computed
+	warnings []schema.Warning
+}
+
+// Options of a calibration.
+type Options struct {
+	Mode        schema.Mode
+	DTypes      []schema.DType // in which to measure
+	Patterns    []Pattern      // fusion patterns to measure
+	Threads     int            // "all threads": the most that a case uses
+	Seed        uint64
+	Budget      time.Duration // of the whole calibration; cases past it are skipped
+	MemoryBytes int64         // that may be taken
+	Observe     func(Progress)
+}
+
+// Progress is where a calibration stands.
+type Progress struct {
+	Step, Steps int           // steps done, steps in all
+	Label       string        // the step that begins
+	Left        time.Duration // estimate
+}
+
+// step is a unit of work. Its cost is what it is expected to take; scale, at most
+// 1, says how much of that is left to it when the budget runs short.
+type step struct {
+	label string
+	cost  time.Duration
+	run   func(ctx context.Context, scale float64) error
+}
+
+// minScale is the share of the planned time below which no step is cut: when the
+// budget runs short, the first steps are measured and the last ones skipped.
+const minScale = 0.2
+
+// Run calibrates the device. It returns an error only if ctx ended.
+func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
+	var steps []step
+	// The register peak bounds all else: it is measured three times, and matmul
+	// twice where there is time, so that one slow moment of the host decides
+	// nothing.
+	steps = append(steps, c.peakSteps()...)
+	steps = append(steps, c.matmulSteps()...)
+	steps = append(steps, c.bandwidthSteps()...)
+	steps = append(steps, c.latencySteps()...)
+	steps = append(steps, c.peakSteps()...)
+	steps = append(steps, c.fusionSteps()...)
+	if c.Options.Mode != schema.Quick {
+		steps = append(steps, c.matmulSteps()...)
+	}
+	steps = append(steps, c.peakSteps()...)
+	var planned time.Duration
+	for _, s := range steps {
+		planned += s.cost
+	}
+	begin := c.Runner.Now()
+	for i, s := range steps {
+		spent := c.Runner.Now().Sub(begin)
+		left := c.Options.Budget - spent
+		c.observe(Progress{i, len(steps), s.label, min(left, planned)})
+		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
+		planned -= s.cost
+		err := ErrBudget
+		if left > 0 {
+			err = s.run(ctx, scale)
+		}
+		if ctx.Err() != nil {
+			return c.Device, nil, context.Cause(ctx)
+		}
+		c.record(s.label, err)
+	}
+	c.observe(Progress{len(steps), len(steps), "", 0})
+	c.finish()
+	return c.Device, c.warnings, nil
+}
+
+// ErrBudget: the time for the calibration was spent before the step.
+var ErrBudget = errors.New("budget spent")
+
+func (c *Calibrator) observe(p Progress) {
+	if c.Options.Observe != nil {
+		c.Options.Observe(p)
+	}
+}
+
+// record keeps a failure in the profile.
+func (c *Calibrator) record(what string, err error) {
+	if err == nil {
+		return
+	}
+	c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{What: what, Reason: err.Error()})
+	switch {
+	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, ErrMismatch):
+		c.warn(schema.Mismatch, "", "%s: %v", what, err)
+	case errors.Is(err, ErrBudget):
+		c.warn(schema.BudgetSpent, "", "%s was skipped: the budget of %s was spent", what, c.Options.Budget)
+	default:
+		c.warn(schema.Failed, "", "%s: %v", what, err)
+	}
+}
+
+// warn adds a warning; path is relative to the device.
+func (c *Calibrator) warn(code schema.Code, path, format string, args ...any) {
+	c.warnings = append(c.warnings, schema.Warning{Code: code, Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// warnAll adds the warnings of one entry of a list and returns its codes, never
+// nil.
+func (c *Calibrator) warnAll(list string, index int, codes []schema.Code, notes []string) []schema.Code {
+	for i, code := range codes {
+		c.warn(code, fmt.Sprintf("/%s/%d", list, index), "%s", notes[i])
+	}
+	return append([]schema.Code{}, codes...)
+}
+
+// places are the parts of the device on which compute is measured: one thread,
+// all threads, and both within each class of cores where there are several.
+func (c *Calibrator) places() []Place {
+	all := Place{Threads: c.Options.Threads}
+	if c.Device.CPU == nil {
+		return []Place{all}
+	}
+	ps := []Place{{Threads: 1}, all}
+	if len(c.Device.CPU.CoreClasses) > 1 {
+		for _, class := range c.Device.CPU.CoreClasses {
+			n := 0
+			for _, cpu := range class.CPUs {
+				for _, used := range c.Device.CPU.UsedCPUs {
+					if cpu == used {
+						n++
+					}
+				}
+			}
+			if n > 0 {
+				ps = append(ps, Place{1, class.Name}, Place{n, class.Name})
+			}
+		}
+	}
+	var distinct []Place
+	seen := map[Place]bool{}
+	for _, p := range ps {
+		if !seen[p] {
+			seen[p] = true
+			distinct = append(distinct, p)
+		}
+	}
+	return distinct
+}
+
+// String reads "1 thread", "4 E threads".
+func (p Place) String() string {
+	words := fmt.Sprint(p.Threads)
+	if p.Class != "" {
+		words += " " + p.Class
+	}
+	if p.Threads == 1 {
+		return words + " thread"
+	}
+	return words + " threads"
+}

@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"hwcal/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden profile anew")
+
+func TestMain(m *testing.M) {
+	verifyWork = 1 << 12
+	os.Exit(m.Run())
+}
+
+// fakeDevice is a CPU of two cores as detected.
+func fakeDevice() schema.Device {
+	return schema.Device{
+		ID: "cpu0", Kind: schema.CPU, Name: "Scripted CPU", Vendor: "hwcal",
+		CPU: &schema.CPUInfo{
+			Family: 6, Model: 1, Sockets: 1, Cores: 2, Threads: 2, UsedCPUs: []int{0, 1},
+			CoreClasses: []schema.CoreClass{{Name: "core", CPUs: []int{0, 1}}},
+			NUMANodes:   []schema.NUMANode{{ID: 0, CPUs: []int{0, 1}}},
+			ISA:         []string{"avx2", "fma3"},
+			Caches: []schema.Cache{
+				{Level: 1, Type: "data", SizeBytes: 32 << 10, SharedBy: 1, Count: 2},
+				{Level: 2, Type: "unified", SizeBytes: 1 << 20, SharedBy: 1, Count: 2},
+				{Level: 3, Type: "unified", SizeBytes: 16 << 20, SharedBy: 2, Count: 1},
+			},
+		},
+		Compute: []schema.Compute{}, Bandwidth: []schema.Bandwidth{}, Latency: []schema.Latency{},
+		OperationProfiles: []schema.Compute{}, FusionProfiles: []schema.Fusion{},
+		Power: schema.Power{Unavailable: "a scripted machine has no meter"},
+		Unavailable: []schema.Unavailable{
+			{What: "theoretical.peak_gflops", Reason: "a scripted machine has none"},
+			{What: "theoretical.bandwidth_gbps", Reason: "a scripted machine has none"},
+		},
+	}
+}
+
+func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
+	return &Calibrator{
+		Runner: Runner{Backend: f, Settings: SettingsOf(mode), Now: f.Now},
+		Device: fakeDevice(),
+		Options: Options{
+			Mode: mode, DTypes: []schema.DType{schema.FP64, schema.FP32}, Patterns: Patterns(),
+			Threads: 2, Seed: 1, Budget: time.Hour, MemoryBytes: 8 << 30,
+		},
+	}
+}
+
+// The whole calibration of a scripted machine, byte for byte. The profiles package
+// validates the same file.
+func TestScriptedProfile(t *testing.T) {
+	f := newFake()
+	begin := f.now
+	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := schema.Profile{
+		Schema: schema.ID, SchemaVersion: schema.Version,
+		Metadata: schema.Metadata{
+			HardwareName: dev.Name, CalibrationDate: begin, ToolVersion: "test", Mode: schema.Quick, Seed: 1,
+			DurationSeconds: f.now.Sub(begin).Seconds(), Fingerprint: schema.Fingerprint([]schema.Device{dev}),
+		},
+		Host:    schema.Host{OS: "linux", Arch: "amd64", AllowedCPUs: []int{0, 1}, Preflight: []schema.Check{}},
+		Devices: []schema.Device{dev}, Warnings: []schema.Warning{},
+	}
+	for _, w := range warnings {
+		w.Path = "/devices/0" + w.Path
+		p.Warnings = append(p.Warnings, w)
+	}
+	got, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	const golden = "../testdata/golden/scripted.json"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the profile of the scripted machine differs from %s; -update writes it anew, git diff shows what changed", golden)
+	}
+}
+
+// What a calibration meets on the way is recorded and costs nothing else.
+func TestFailuresAreRecorded(t *testing.T) {
+	f := newFake()
+	f.wrong, f.none = "gemm+bias+relu", "gemm+bias+gelu"
+	f.clock = func(n int) float64 { return 3000 }
+	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]int{}
+	for _, u := range dev.Unavailable {
+		for _, p := range []string{"Linear_Bias_ReLU", "Linear_Bias_GELU"} {
+			if len(u.What) > len(p) && u.What[:len(p)] == p {
+				reasons[p]++
+			}
+		}
+	}
+	if reasons["Linear_Bias_ReLU"] != 2 || reasons["Linear_Bias_GELU"] != 2 {
+		t.Errorf("unavailable %v, want both patterns in both dtypes", dev.Unavailable)
+	}
+	mismatches := 0
+	for _, w := range warnings {
+		if w.Code == schema.Mismatch {
+			mismatches++
+		}
+	}
+	if mismatches != 2 {
+		t.Errorf("%d warnings of a mismatch, want 2: %v", mismatches, warnings)
+	}
+	if want := 2*len(Patterns()) - 4; len(dev.FusionProfiles) != want {
+		t.Errorf("%d fusion profiles, want %d", len(dev.FusionProfiles), want)
+	}
+}
+
+// A budget that is spent skips what is left, with a reason, and the profile says
+// what it lacks.
+func TestBudget(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Default)
+	c.Options.Budget = time.Second
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dev.FusionProfiles) != 0 || len(dev.Unavailable) < 10 {
+		t.Errorf("%d fusion profiles, unavailable: %v", len(dev.FusionProfiles), dev.Unavailable)
+	}
+	if took := f.now.Sub(newFake().now); took > 5*time.Second {
+		t.Errorf("took %v of a budget of 1 s", took)
+	}
+}
+
+func TestInterruptEndsCalibration(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Observe = func(p Progress) {
+		if p.Step == 3 {
+			cancel()
+		}
+	}
+	if _, _, err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want canceled", err)
+	}
+}
+
+// Rates that cannot be true are flagged and not quoted.
+func TestImplausiblePeakIsNotQuoted(t *testing.T) {
+	f := newFake()
+	f.clock = func(int) float64 { return 1000 } // a third of what the rates need
+	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dev.Summary.PeakGFLOPS) != 0 {
+		t.Errorf("summary quotes %v", dev.Summary.PeakGFLOPS)
+	}
+	if len(warnings) == 0 || warnings[0].Code != schema.Implausible {
+		t.Errorf("warnings %v", warnings)
+	}
+}

@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"strings"
+
+	"hwcal/bench/ref"
+)
+
+// Tensor is a named array of elements in row-major order.
+type Tensor struct {
+	Name string
+	Dims []int64
+	// Param marks what is known before the run, as the weights of a network are:
+	// a kernel may pack or fold it once, when it is bound.
+	Param bool
+	Fill  Fill
+}
+
+// Elems is the number of elements.
+func (t *Tensor) Elems() int64 {
+	n := int64(1)
+	for _, d := range t.Dims {
+		n *= d
+	}
+	return n
+}
+
+// approxElems cannot overflow.
+func (t *Tensor) approxElems() float64 {
+	n := 1.0
+	for _, d := range t.Dims {
+		n *= float64(d)
+	}
+	return n
+}
+
+// Op is one operation over tensors: data, from which counts and the reference
+// follow. The bytes it must move are those of its tensors.
+type Op struct {
+	Name   string
+	In     []*Tensor
+	Out    *Tensor
+	FLOP   int64
+	Params any // what the dimensions do not tell, such as Conv2dParams
+	// Ref is the meaning of the operation in float64, given its inputs; nil where
+	// there is nothing to verify.
+	Ref func(in []ref.Field, p ref.Precision) ref.Field
+}
+
+// Chain is a sequence of operations, each reading what those before it wrote.
+type Chain []Op
+
+// FLOP is the count of the mathematical, unfused definition.
+func (c Chain) FLOP() int64 {
+	var n int64
+	for _, op := range c {
+		n += op.FLOP
+	}
+	return n
+}
+
+// UnfusedElems counts the elements that the operations read and write one by one.
+func (c Chain) UnfusedElems() int64 {
+	var n int64
+	for _, op := range c {
+		for _, t := range op.In {
+			n += t.Elems()
+		}
+		if op.Out != nil {
+			n += op.Out.Elems()
+		}
+	}
+	return n
+}
+
+// FusedElems counts the elements of the chain's own inputs and outputs: those
+// that a kernel of the whole chain cannot avoid to read and write.
+func (c Chain) FusedElems() int64 {
+	var n int64
+	for _, t := range c.Inputs() {
+		n += t.Elems()
+	}
+	if out := c.Output(); out != nil {
+		n += out.Elems()
+	}
+	return n
+}
+
+// Inputs are the tensors that the chain reads and does not write.
+func (c Chain) Inputs() []*Tensor {
+	var in []*Tensor
+	seen := map[*Tensor]bool{}
+	for _, op := range c {
+		for _, t := range op.In {
+			if !seen[t] {
+				seen[t] = true
+				in = append(in, t)
+			}
+		}
+		seen[op.Out] = true
+	}
+	return in
+}
+
+// Intermediates are the tensors that one operation writes for the next.
+func (c Chain) Intermediates() []*Tensor {
+	var mid []*Tensor
+	for _, op := range c[:len(c)-1] {
+		mid = append(mid, op.Out)
+	}
+	return mid
+}
+
+// Output is the tensor that the last operation writes.
+func (c Chain) Output() *Tensor { return c[len(c)-1].Out }
+
+// Tensors are all tensors of the chain, inputs first.
+func (c Chain) Tensors() []*Tensor {
+	all := c.Inputs()
+	for _, op := range c {
+		if op.Out != nil {
+			all = append(all, op.Out)
+		}
+	}
+	return all
+}
+
+// Names are those of the operations in order.
+func (c Chain) Names() []string {
+	names := make([]string, len(c))
+	for i, op := range c {
+		names[i] = op.Name
+	}
+	return names
+}
+
+// String is the key under which a backend keeps its kernels: "gemm+bias+relu".
+func (c Chain) String() string { return strings.Join(c.Names(), "+") }

@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"slices"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// computed is a measurement of FLOP. A case that is measured several times in the
+// course of a calibration has its samples pooled: a host that is slow for some
+// seconds does not set the figure alone.
+type computed struct {
+	operation   string
+	dtype       schema.DType
+	place       Place
+	shape       Shape
+	flop, bytes int64
+	Measurement
+}
+
+// pool adds a measurement to those of the same case.
+func (c *Calibrator) pool(m computed) {
+	i := slices.IndexFunc(c.computed, func(o computed) bool {
+		return o.operation == m.operation && o.dtype == m.dtype && o.place == m.place && slices.Equal(o.shape, m.shape)
+	})
+	if i < 0 {
+		c.computed = append(c.computed, m)
+		return
+	}
+	o := &c.computed[i]
+	if o.ClockMHz == 0 || m.ClockMHz != 0 && slices.Min(m.Seconds) < slices.Min(o.Seconds) {
+		o.ClockMHz = m.ClockMHz // that of the best sample
+	}
+	o.Seconds = append(o.Seconds, m.Seconds...)
+	o.MaxAbsError = max(o.MaxAbsError, m.MaxAbsError)
+	for j, code := range m.Warnings {
+		o.warn(code, "%s", m.Notes[j])
+	}
+}
+
+// gflops of the best sample.
+func (m *computed) gflops() float64 { return float64(m.flop) / slices.Min(m.Seconds) / 1e9 }
+
+// addComputed turns what was pooled into entries of the profile and holds each
+// against its bound.
+func (c *Calibrator) addComputed() {
+	for i := range c.computed {
+		m := &c.computed[i]
+		entry := m.entry()
+		if m.operation == "peak_fma" {
+			limit := c.Runner.Backend.Limit(m.dtype, m.place).FLOPPerCycle * m.ClockMHz / 1e3
+			if limit > 0 && m.gflops() > boundTolerance*limit {
+				m.warn(schema.Implausible, "%.1f GFLOPS are above the %.1f of the units at %.0f MHz", m.gflops(), limit, m.ClockMHz)
+			}
+		} else if peak := c.peak(m.dtype, m.place); peak > 0 {
+			entry.Efficiency = m.gflops() / peak
+			if entry.Efficiency > boundTolerance {
+				m.warn(schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", m.gflops(), peak)
+			} else if entry.Efficiency > 1 {
+				m.warn(schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", m.gflops(), peak)
+			}
+		}
+		entry.Warnings = c.warnAll("compute", i, m.Warnings, m.Notes)
+		c.Device.Compute = append(c.Device.Compute, entry)
+	}
+}
+
+// peak is the register peak measured on a place, 0 if there is none.
+func (c *Calibrator) peak(d schema.DType, p Place) float64 {
+	for i := range c.computed {
+		if m := &c.computed[i]; m.operation == "peak_fma" && m.dtype == d && m.place == p {
+			return m.gflops()
+		}
+	}
+	return 0
+}
+
+// entry describes the measurement as the profile does.
+func (m *computed) entry() schema.Compute {
+	ms, rate := make([]float64, len(m.Seconds)), make([]float64, len(m.Seconds))
+	for i, s := range m.Seconds {
+		ms[i], rate[i] = s*1e3, float64(m.flop)/s/1e9
+	}
+	gflops := stat.Summarize(rate, stat.Larger)
+	e := schema.Compute{
+		Operation:         m.operation,
+		DType:             m.dtype,
+		Implementation:    m.Implementation,
+		Threads:           m.place.Threads,
+		CoreClass:         m.place.Class,
+		FLOP:              m.flop,
+		Bytes:             m.bytes,
+		LatencyMS:         stat.Summarize(ms, stat.Smaller),
+		GFLOPS:            &gflops,
+		EffectiveClockMHz: m.ClockMHz,
+	}
+	if m.shape != nil {
+		e.Shape, e.InputShape = m.shape.String(), m.shape.Values()
+	}
+	if m.bytes > 0 {
+		e.ArithmeticIntensity = float64(m.flop) / float64(m.bytes)
+	}
+	if m.Verified {
+		e.MaxAbsError = &m.MaxAbsError
+	}
+	return e
+}
+
+func (m *Measurement) warn(code schema.Code, format string, args ...any) {
+	g := guarded{codes: m.Warnings, notes: m.Notes}
+	g.warn(code, format, args...)
+	m.Warnings, m.Notes = g.codes, g.notes
+}

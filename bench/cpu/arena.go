@@ -1,0 +1,55 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// hugePage is the alignment of an arena: the size of a huge page on amd64 and,
+// with 4 KiB base pages, on arm64.
+const hugePage = 2 << 20
+
+// arena is memory outside of the Go heap from which the tensors and scratch
+// buffers of a case are cut. It is mapped once and used again from case to case:
+// fresh pages of a virtual machine are expensive to touch.
+type arena struct {
+	whole []byte // as mapped
+	mem   []byte // the aligned part
+	used  int
+}
+
+// newArena maps size bytes on pages of the wanted kind.
+func newArena(size int64, huge bool) (*arena, error) {
+	whole, err := mapMemory(size+hugePage, huge)
+	if err != nil {
+		return nil, fmt.Errorf("cpu: map %d bytes: %w", size, err)
+	}
+	skip := (hugePage - int(uintptr(unsafe.Pointer(&whole[0]))%hugePage)) % hugePage
+	return &arena{whole: whole, mem: whole[skip : skip+int(size)]}, nil
+}
+
+// alloc cuts n bytes, aligned to 4 KiB plus a colour that differs from buffer to
+// buffer, so that the streams of one kernel do not compete for one set of L1.
+func (a *arena) alloc(n int64) ([]byte, error) {
+	start := (a.used + 4095) &^ 4095
+	start += start / 4096 % 8 * 256
+	end := int64(start) + n
+	if end > int64(len(a.mem)) {
+		return nil, fmt.Errorf("cpu: arena of %d bytes has no room for %d after %d", len(a.mem), n, a.used)
+	}
+	a.used = int(end)
+	return a.mem[start:end:end], nil
+}
+
+func (a *arena) reset() { a.used = 0 }
+
+func (a *arena) close() error { return unmapMemory(a.whole) }
+
+// as views memory as elements of type T.
+func as[T float](b []byte) []T {
+	if len(b) == 0 {
+		return nil
+	}
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+// kernel is one STREAM loop: a[i] = f(b[i], c[i]), or the sum of the bits of a.
+type kernel struct {
+	name    string
+	tensors int    // a; a and b; a, b and c
+	store   string // "", "regular", "nt"
+}
+
+var kernels = []kernel{
+	{"Read", 1, ""},
+	{"Write", 1, "regular"},
+	{"Copy", 2, "regular"},
+	{"Scale", 2, "regular"},
+	{"Add", 3, "regular"},
+	{"Triad", 3, "regular"},
+	{"WriteNT", 1, "nt"},
+	{"CopyNT", 2, "nt"},
+	{"TriadNT", 3, "nt"},
+}
+
+// Registers of all loops.
+var (
+	pointers = []reg.Register{reg.RDI, reg.RSI, reg.RDX} // at the next elements of a, b, c
+	params   = []string{"a", "b", "c"}
+	reps     = reg.R8
+	left     = reg.CX.As64() // elements
+	blocks   = reg.RAX
+)
+
+// unroll is the number of vectors of each tensor in one turn of the main loop.
+const unroll = 16
+
+// sums is the number of accumulators of read. It adds up the bits of the
+// elements as integers: the sum is exact in any order, and integer additions do
+// not lower the clock as those of wide floating-point vectors do.
+func sums(isa simd.ISA) int { return min(isa.Regs/2, unroll) }
+
+// The last two vector registers hold s in all lanes and a single element.
+func factor(isa simd.ISA) reg.VecPhysical { return isa.V(isa.Regs - 1) }
+func single(isa simd.ISA) reg.VecPhysical { return isa.V(isa.Regs - 2) }
+
+func streams(ctx *build.Context, isa simd.ISA) {
+	for _, k := range kernels {
+		emit(ctx, isa, k)
+	}
+	copyStreams(ctx, isa)
+	readStreams(ctx, isa)
+}
+
+// emit writes one kernel: reps times over n elements. Each pass peels elements
+// until a is aligned to a vector, then runs the unrolled loop, single vectors
+// and single elements.
+func emit(ctx *build.Context, isa simd.ISA, k kernel) {
+	signature := "func(reps, n int, a, b, c *float64, s float64)"
+	if k.store == "" {
+		signature = "func(reps, n int, a *float64) (sum uint64)"
+	} else if k.tensors < 3 {
+		signature = "func(reps, n int, " + strings.Join(params[:k.tensors], ", ") + " *float64, s float64)"
+	}
+	function(ctx, "stream"+k.name+suffix(isa), signature)
+	ctx.Load(ctx.Param("reps"), reps)
+	if k.store == "" {
+		for i := range sums(isa) {
+			ctx.VXORPD(isa.V(i), isa.V(i), isa.V(i))
+		}
+	} else {
+		scalar, err := ctx.Param("s").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		ctx.VBROADCASTSD(scalar.Addr, factor(isa))
+	}
+
+	ctx.Label("pass")
+	ctx.Load(ctx.Param("n"), left)
+	for i := range k.tensors {
+		ctx.Load(ctx.Param(params[i]), pointers[i])
+	}
+
+	ctx.Label("peel")
+	ctx.TESTQ(left, left)
+	ctx.JLE(operand.LabelRef("done"))
+	ctx.TESTQ(operand.U32(isa.Bytes-1), reg.RDI)
+	ctx.JZ(operand.LabelRef("aligned"))
+	element(ctx, isa, k)
+	ctx.JMP(operand.LabelRef("peel"))
+
+	ctx.Label("aligned")
+	lanes := isa.Lanes(8)
+	ctx.MOVQ(left, blocks)
+	ctx.SHRQ(operand.U8(log2(unroll*lanes)), blocks)
+	ctx.JZ(operand.LabelRef("vectors"))
+	ctx.Label("block")
+	for i := range unroll {
+		vector(ctx, isa, k, i)
+	}
+	advance(ctx, k, unroll*isa.Bytes)
+	ctx.DECQ(blocks)
+	ctx.JNZ(operand.LabelRef("block"))
+	ctx.ANDQ(operand.U32(unroll*lanes-1), left)
+
+	ctx.Label("vectors")
+	ctx.SUBQ(operand.U32(lanes), left)
+	ctx.JLT(operand.LabelRef("elements"))
+	vector(ctx, isa, k, 0)
+	advance(ctx, k, isa.Bytes)
+	ctx.JMP(operand.LabelRef("vectors"))
+
+	ctx.Label("elements")
+	ctx.ADDQ(operand.U32(lanes), left)
+	ctx.JZ(operand.LabelRef("done"))
+	ctx.Label("element")
+	element(ctx, isa, k)
+	ctx.JNZ(operand.LabelRef("element"))
+
+	ctx.Label("done")
+	ctx.DECQ(reps)
+	ctx.JNZ(operand.LabelRef("pass"))
+	if k.store == "nt" {
+		ctx.SFENCE()
+	}
+	if k.store == "" {
+		reduce(ctx, isa, sums(isa))
+	}
+	ctx.VZEROUPPER()
+	ctx.RET()
+}
+
+// vector handles vector i behind the pointers.
+func vector(ctx *build.Context, isa simd.ISA, k kernel, i int) {
+	at := func(p reg.Register) operand.Mem { return operand.Mem{Base: p, Disp: i * isa.Bytes} }
+	s, v := factor(isa), isa.V(i%sums(isa))
+	switch k.name {
+	case "Read":
+		ctx.VPADDQ(at(reg.RDI), v, v)
+		return
+	case "Write", "WriteNT":
+		v = s
+	case "Copy", "CopyNT":
+		ctx.VMOVUPD(at(reg.RSI), v)
+	case "Scale":
+		ctx.VMULPD(at(reg.RSI), s, v)
+	case "Add":
+		ctx.VMOVUPD(at(reg.RSI), v)
+		ctx.VADDPD(at(reg.RDX), v, v)
+	case "Triad", "TriadNT":
+		ctx.VMOVUPD(at(reg.RDX), v)
+		ctx.VFMADD213PD(at(reg.RSI), s, v)
+	}
+	if k.store == "nt" {
+		ctx.VMOVNTPD(v, at(reg.RDI))
+	} else {
+		ctx.VMOVAPD(v, at(reg.RDI))
+	}
+}
+
+// element handles one element, advances the pointers and counts it; the flags
+// are those of the count.
+func element(ctx *build.Context, isa simd.ISA, k kernel) {
+	at := func(p reg.Register) operand.Mem { return operand.Mem{Base: p} }
+	v, s := single(isa).AsX(), factor(isa).AsX()
+	switch k.name {
+	case "Read":
+		// A scalar addition would clear the upper lanes of the accumulator.
+		ctx.VMOVSD(at(reg.RDI), v)
+		ctx.VPADDQ(single(isa), isa.V(0), isa.V(0))
+	case "Write", "WriteNT":
+		v = s
+	case "Copy", "CopyNT":
+		ctx.VMOVSD(at(reg.RSI), v)
+	case "Scale":
+		ctx.VMULSD(at(reg.RSI), s, v)
+	case "Add":
+		ctx.VMOVSD(at(reg.RSI), v)
+		ctx.VADDSD(at(reg.RDX), v, v)
+	case "Triad", "TriadNT":
+		ctx.VMOVSD(at(reg.RDX), v)
+		ctx.VFMADD213SD(at(reg.RSI), s, v)
+	}
+	if k.store != "" {
+		ctx.VMOVSD(v, at(reg.RDI))
+	}
+	advance(ctx, k, 8)
+	ctx.DECQ(left)
+}
+
+func advance(ctx *build.Context, k kernel, bytes int) {
+	for _, p := range pointers[:k.tensors] {
+		ctx.ADDQ(operand.U32(bytes), p)
+	}
+}
+
+// reduce adds up the first n vectors into the result.
+func reduce(ctx *build.Context, isa simd.ISA, n int) {
+	for ; n > 1; n /= 2 {
+		for i := range n / 2 {
+			ctx.VPADDQ(isa.V(i+n/2), isa.V(i), isa.V(i))
+		}
+	}
+	if isa == simd.AVX512 {
+		ctx.VEXTRACTI64X4(operand.U8(1), reg.Z0, reg.Y1)
+		ctx.VPADDQ(reg.Y1, reg.Y0, reg.Y0)
+	}
+	ctx.VEXTRACTI128(operand.U8(1), reg.Y0, reg.X1)
+	ctx.VPADDQ(reg.X1, reg.X0, reg.X0)
+	ctx.VPUNPCKHQDQ(reg.X0, reg.X0, reg.X1)
+	ctx.VPADDQ(reg.X1, reg.X0, reg.X0)
+	ctx.MOVQ(reg.X0, reg.RAX)
+	ctx.Store(reg.RAX, ctx.ReturnIndex(0))
+}
+
+func log2(n int) uint64 {
+	var k uint64
+	for ; n > 1; n /= 2 {
+		k++
+	}
+	return k
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// panel is the number of vectors whose columns a column kernel walks down at
+// once: the width of a micro-panel of B.
+const panel = 2
+
+// columns writes the reductions along columns, for scores that are stored
+// transposed: a softmax then needs no horizontal step.
+func (g *gen) columns() {
+	g.begin("ColMax", "func(dst, src *T, ld, m, n int)")
+	g.columnStrips(func(c strip) { g.columnMax(c) })
+	g.begin("ColExpSum", "func(dst, src, shift, sum *T, ld, m, n int, scale T)")
+	scale := g.vector()
+	g.broadcast(g.argument("scale"), scale)
+	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	shift, sum := g.load("shift"), g.load("sum")
+	g.columnStrips(func(c strip) { g.columnExpSum(c, scale, shift, sum) })
+}
+
+// strip is count vectors of columns, all rows.
+type strip struct {
+	dst, src, ld, rows, at reg.GPVirtual // at: byte offset of the first column
+	count                  int
+	mask                   *mask
+	label                  string
+}
+
+func (c strip) mem(g *gen, base reg.Register, u int) operand.Mem {
+	return operand.Mem{Base: base, Index: c.at, Scale: 1, Disp: u * g.isa.Bytes}
+}
+
+func (g *gen) columnStrips(body func(c strip)) {
+	dst, src, ld, m, n := g.load("dst"), g.load("src"), g.load("ld"), g.load("m"), g.load("n")
+	g.bytes(ld)
+	at := g.GP64()
+	g.XORQ(at, at)
+	for _, step := range []struct {
+		name  string
+		count int
+	}{{"main", panel}, {"single", 1}} {
+		g.SUBQ(operand.I32(step.count*g.lanes()), n)
+		g.JLT(operand.LabelRef(step.name + "done"))
+		g.Label(step.name)
+		body(strip{dst, src, ld, m, at, step.count, nil, step.name + "row"})
+		g.ADDQ(operand.I32(step.count*g.isa.Bytes), at)
+		g.SUBQ(operand.I32(step.count*g.lanes()), n)
+		g.JGE(operand.LabelRef(step.name))
+		g.Label(step.name + "done")
+		g.ADDQ(operand.I32(step.count*g.lanes()), n)
+	}
+	g.JZ(operand.LabelRef("return"))
+	body(strip{dst, src, ld, m, at, 1, g.mask(n), "tailrow"})
+	g.Label("return")
+	g.end()
+}
+
+// down repeats the body for every row of the strip.
+func (g *gen) down(c strip, body func(dst, src reg.GPVirtual)) {
+	dst, src, left := g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(c.dst, dst)
+	g.MOVQ(c.src, src)
+	g.MOVQ(c.rows, left)
+	g.Label(c.label)
+	body(dst, src)
+	g.ADDQ(c.ld, dst)
+	g.ADDQ(c.ld, src)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef(c.label))
+}
+
+func (g *gen) columnMax(c strip) {
+	acc := make([]reg.VecVirtual, c.count)
+	for u := range acc {
+		acc[u] = g.vector()
+		g.get(c.mem(g, c.dst, u), c.mask, acc[u])
+	}
+	g.down(c, func(_, src reg.GPVirtual) {
+		for u := range acc {
+			x := g.vector()
+			g.get(c.mem(g, src, u), c.mask, x)
+			g.op("VMAX", x, acc[u], acc[u])
+		}
+	})
+	for u := range acc {
+		g.put(acc[u], c.mask, c.mem(g, c.dst, u))
+	}
+}
+
+func (g *gen) columnExpSum(c strip, scale, shift, sum reg.Register) {
+	acc, shifts := make([]reg.VecVirtual, c.count), make([]reg.VecVirtual, c.count)
+	for u := range acc {
+		acc[u], shifts[u] = g.vector(), g.vector()
+		g.get(c.mem(g, sum, u), c.mask, acc[u])
+		g.get(c.mem(g, shift, u), c.mask, shifts[u])
+	}
+	g.down(c, func(dst, src reg.GPVirtual) {
+		g.interleave(c.count, func(u int) {
+			x := g.vector()
+			g.get(c.mem(g, src, u), c.mask, x)
+			g.op("VFMADD213", shifts[u], scale, x)
+			p := g.expNonPositive(x)
+			g.put(p, c.mask, c.mem(g, dst, u))
+			g.op("VADD", p, acc[u], acc[u])
+		})
+	})
+	for u := range acc {
+		g.put(acc[u], c.mask, c.mem(g, sum, u))
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+)
+
+func (g *gen) symbol(name string) operand.Symbol {
+	return operand.NewStaticSymbol("vec" + name + g.name + g.isa.Name)
+}
+
+// stride is the distance of constants in their table: AVX2 has no embedded
+// broadcast and reads whole vectors.
+func (g *gen) stride() int {
+	if g.wide() {
+		return g.size
+	}
+	return g.isa.Bytes
+}
+
+// mem is the address of a constant, which enters the table at its first use.
+func (g *gen) mem(k konst) operand.Mem {
+	at := slices.Index(g.table, uint64(k))
+	if at < 0 {
+		at = len(g.table)
+		g.table = append(g.table, uint64(k))
+	}
+	return operand.NewDataAddr(g.symbol("Const"), at*g.stride())
+}
+
+// constants writes the tables after the functions that use them.
+func (g *gen) constants() {
+	g.StaticGlobal(g.symbol("Const").Name)
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i, k := range g.table {
+		for off := 0; off < g.stride(); off += g.size {
+			if g.size == 4 {
+				g.AddDatum(i*g.stride()+off, operand.U32(k))
+			} else {
+				g.AddDatum(i*g.stride()+off, operand.U64(k))
+			}
+		}
+	}
+	if g.wide() {
+		return
+	}
+	g.StaticGlobal(g.symbol("Mask").Name)
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for off := 0; off < 2*g.isa.Bytes; off += 8 {
+		bits := ^uint64(0)
+		if off >= g.isa.Bytes {
+			bits = 0
+		}
+		g.AddDatum(off, operand.U64(bits))
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"math"
+	"math/big"
+)
+
+// targets lists the fits. The lowest coefficient comes first.
+//
+//   - expQ: e^r - 1 = r + r^2 Q(r). Error relative to e^r - 1, so that tanh keeps
+//     its relative precision near 0.
+//
+//   - exp2m1: 2^f - 1 = f R(f). Error relative to R, so that erf keeps
+//     its relative precision near 0.
+//
+//   - erf: erf(x) = 1 - 2^(-x H(x)), H(x) = -log2(erfc(x))/x. A relative error d
+//     of erf comes from an error of x ln2 erfc(x)/erf(x) dH.
+//
+//   - gelu: gelu(x) = max(x, 0) - |x| 2^-G(|x|), G(x) = 1 - log2 erfc(x/sqrt 2).
+//     Error relative to |x|.
+//
+// The polynomials of erf and gelu are in powers of x, badly conditioned for large x
+// but exact near 0: what errors do is as large as the weight, which decays faster.
+//
+// The intervals of erf and gelu end where erfc is below half a unit in the last
+// place of 1.
+var targets = []target{
+	{"expQF32", "(e^r - 1 - r) / r^2 on [-ln2/2, ln2/2].", expQ, expQWeight, -0.34658, 0.34658, 32, 4},
+	{"expQF64", "(e^r - 1 - r) / r^2 on [-ln2/2, ln2/2].", expQ, expQWeight, -0.34658, 0.34658, 64, 9},
+	{"exp2m1F32", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 32, 5},
+	{"exp2m1F64", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 64, 10},
+	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9},
+	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24},
+	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8},
+	{"geluF64", "1 - log2(erfc(x / sqrt(2))) on [0, 8.5].", geluExponent, geluWeight, 0, 8.5, 64, 23},
+}
+
+func inverse(f func(*big.Float) *big.Float) func(*big.Float) *big.Float {
+	return func(x *big.Float) *big.Float { return quo(num(1), f(x)) }
+}
+
+// expQ and its weight are never asked for at 0: the grid is even.
+func expQ(r *big.Float) *big.Float {
+	return quo(sub(sub(exp(r), num(1)), r), mul(r, r))
+}
+
+func expQWeight(r *big.Float) *big.Float {
+	return zero().Abs(quo(mul(r, r), sub(exp(r), num(1))))
+}
+
+func exp2m1(f *big.Float) *big.Float {
+	if f.Sign() == 0 {
+		return ln2
+	}
+	return quo(sub(exp(mul(f, ln2)), num(1)), f)
+}
+
+func erfExponent(x *big.Float) *big.Float {
+	if x.Sign() == 0 {
+		return quo(quo(num(2), sqrtPi), ln2)
+	}
+	return quo(neg(log(erfc(x))), mul(x, ln2))
+}
+
+func erfWeight(x *big.Float) *big.Float {
+	if x.Sign() == 0 {
+		return quo(mul(ln2, sqrtPi), num(2))
+	}
+	c := erfc(x)
+	return quo(mul(mul(x, ln2), c), sub(num(1), c))
+}
+
+func geluExponent(x *big.Float) *big.Float {
+	z := quo(x, new(big.Float).SetPrec(precision).Sqrt(num(2)))
+	return sub(num(1), quo(log(erfc(z)), ln2))
+}
+
+func geluWeight(x *big.Float) *big.Float {
+	g, _ := geluExponent(x).Float64()
+	return num(math.Ln2 * math.Exp2(-g))
+}

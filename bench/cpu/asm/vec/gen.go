@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+// gen writes the kernels of one element type for one instruction set.
+type gen struct {
+	*build.Context
+	element
+	isa    simd.ISA
+	table  []uint64                // constants in use, as bits
+	pinned map[uint64]reg.Register // those in registers throughout the function
+	queue  *[]func()               // see interleave
+}
+
+// konst is a constant operand.
+type konst uint64
+
+func (g *gen) wide() bool { return g.isa.Bytes == 64 }
+func (g *gen) lanes() int { return g.isa.Lanes(g.size) }
+
+// num is the constant v, rounded to the element type.
+func (g *gen) num(v float64) konst {
+	if g.size == 4 {
+		return konst(math.Float32bits(float32(v)))
+	}
+	return konst(math.Float64bits(v))
+}
+
+func (g *gen) signBit() konst { return konst(uint64(1) << (8*g.size - 1)) }
+func (g *gen) magnitude() konst {
+	return konst(uint64(1)<<(8*g.size-1) - 1)
+}
+
+// vector is a new virtual register.
+func (g *gen) vector() reg.VecVirtual {
+	if g.wide() {
+		return g.ZMM()
+	}
+	return g.YMM()
+}
+
+// op writes the packed instruction of the element type, operands in Go's order
+// (destination last). A constant operand becomes its pinned register or a
+// memory operand: an embedded broadcast of AVX-512, a whole vector for AVX2.
+func (g *gen) op(mnemonic string, operands ...any) {
+	g.emit(mnemonic+"P"+g.mnemonic, operands...)
+}
+
+// emit writes an instruction by its full name.
+func (g *gen) emit(name string, operands ...any) {
+	if g.queue != nil {
+		*g.queue = append(*g.queue, func() { g.write(name, operands) })
+		return
+	}
+	g.write(name, operands)
+}
+
+func (g *gen) write(name string, operands []any) {
+	args := make([]reflect.Value, len(operands))
+	for i, o := range operands {
+		if k, ok := o.(konst); ok {
+			if r := g.pinned[uint64(k)]; r != nil {
+				o = r
+			} else {
+				o = g.mem(k)
+				if g.wide() && !strings.HasPrefix(name, "VBROADCAST") {
+					name += "_BCST"
+				}
+			}
+		}
+		args[i] = reflect.ValueOf(o)
+	}
+	method := reflect.ValueOf(g.Context).MethodByName(name)
+	if !method.IsValid() {
+		panic("vec: avo knows no " + name)
+	}
+	method.Call(args)
+}
+
+// broadcast fills a register from one element in memory.
+func (g *gen) broadcast(m operand.Op, v reg.Register) { g.emit("VBROADCASTS"+g.mnemonic, m, v) }
+
+// set loads a constant.
+func (g *gen) set(k konst, v reg.Register) {
+	if r := g.pinned[uint64(k)]; r != nil {
+		g.op("VMOVA", r, v)
+		return
+	}
+	g.broadcast(g.mem(k), v)
+}
+
+// pin keeps constants in registers for the rest of the function.
+func (g *gen) pin(ks ...konst) {
+	for _, k := range ks {
+		v := g.vector()
+		g.broadcast(g.mem(k), v)
+		g.pinned[uint64(k)] = v
+	}
+}
+
+// interleave writes n independent instances of a computation instruction by
+// instruction, so that their latencies overlap.
+func (g *gen) interleave(n int, lane func(u int)) {
+	queues := make([][]func(), n)
+	for u := range n {
+		g.queue = &queues[u]
+		lane(u)
+	}
+	g.queue = nil
+	for i := range queues[0] {
+		for u := range n {
+			queues[u][i]()
+		}
+	}
+}
+
+// begin starts a function of the family: vec, op, element type, instruction set.
+func (g *gen) begin(name, signature string) {
+	g.pinned = map[uint64]reg.Register{}
+	g.Function("vec" + name + strings.ToUpper(g.name) + strings.ToUpper(g.isa.Name))
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(strings.ReplaceAll(signature, "T", g.goType))
+}
+
+func (g *gen) end() {
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// load puts an argument into a new general register.
+func (g *gen) load(name string) reg.GPVirtual {
+	r := g.GP64()
+	g.Load(g.Param(name), r)
+	return r
+}
+
+// argument is the memory operand of a scalar argument.
+func (g *gen) argument(name string) operand.Mem {
+	p, err := g.Param(name).Resolve()
+	if err != nil {
+		panic(fmt.Sprintf("vec: argument %s: %v", name, err))
+	}
+	return p.Addr
+}
+
+// bytes turns a count of elements into a count of bytes.
+func (g *gen) bytes(r reg.GPVirtual) {
+	shift := operand.U8(2)
+	if g.size == 8 {
+		shift = 3
+	}
+	g.SHLQ(shift, r)
+}

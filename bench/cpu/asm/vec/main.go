@@ -1,0 +1,34 @@
+// Command vec writes the element-wise and reduction kernels of package cpu, one
+// file for each element type and instruction set. Run it in bench/cpu/asm:
+// go run ./vec
+package main
+
+import (
+	"fmt"
+	"log"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("vec: ")
+	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
+		for _, t := range []element{float32s, float64s} {
+			name := fmt.Sprintf("vec_%s_%s_amd64.s", t.name, isa.Name)
+			err := simd.WriteFile(filepath.Join("..", name), func(c *build.Context) {
+				g := &gen{Context: c, isa: isa, element: t}
+				g.maps()
+				g.reductions()
+				g.columns()
+				g.constants()
+			})
+			if err != nil {
+				log.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// mask selects the lanes of a vector that lie within a row. A nil mask selects
+// all. AVX-512 has it in an opmask register, AVX2 in the sign bits of a vector;
+// both suppress the faults of the lanes left out.
+type mask struct{ reg reg.Register }
+
+// mask selects the first n lanes, 0 < n < lanes.
+func (g *gen) mask(n reg.GPVirtual) *mask {
+	if g.wide() {
+		k, bits := g.K(), g.GP64()
+		g.MOVQ(n, reg.RCX)
+		g.MOVQ(operand.U32(1), bits)
+		g.SHLQ(reg.CL, bits)
+		g.DECQ(bits)
+		g.KMOVW(bits.As32(), k)
+		return &mask{k}
+	}
+	// The table holds a vector of ones and one of zeros: a load n elements
+	// before their border gives n lanes of ones.
+	base, at, v := g.GP64(), g.GP64(), g.YMM()
+	g.LEAQ(operand.NewDataAddr(g.symbol("Mask"), g.isa.Bytes), base)
+	g.MOVQ(n, at)
+	g.bytes(at)
+	g.SUBQ(at, base)
+	g.VMOVUPS(operand.Mem{Base: base}, v)
+	return &mask{v}
+}
+
+// get loads a vector; the lanes left out are 0.
+func (g *gen) get(m operand.Mem, k *mask, v reg.Register) {
+	switch {
+	case k == nil:
+		g.op("VMOVU", m, v)
+	case g.wide():
+		g.emit("VMOVUP"+g.mnemonic+"_Z", m, k.reg, v)
+	default:
+		g.op("VMASKMOV", m, k.reg, v)
+	}
+}
+
+// put stores a vector.
+func (g *gen) put(v reg.Register, k *mask, m operand.Mem) {
+	switch {
+	case k == nil:
+		g.op("VMOVU", v, m)
+	case g.wide():
+		g.op("VMOVU", v, k.reg, m)
+	default:
+		g.op("VMASKMOV", v, k.reg, m)
+	}
+}
+
+// only replaces the lanes left out by those of other.
+func (g *gen) only(k *mask, other, v reg.Register) {
+	switch {
+	case k == nil:
+	case g.wide():
+		g.op("VBLENDM", v, other, k.reg, v)
+	default:
+		g.op("VBLENDV", k.reg, v, other, v)
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// exp and tanh go through e^x = 2^n e^r, n = round(x/ln2), r = x - n ln2; erf and
+// gelu, whose exponent is a polynomial already, through 2^y = 2^n (1 + s), n =
+// round(y), f = y - n, s = 2^f - 1 = f R(f). See fit/targets.go for the
+// polynomials.
+
+// horner is the polynomial c in x, the lowest coefficient first.
+func (g *gen) horner(c []float64, x reg.Register) reg.Register {
+	p := g.vector()
+	g.set(g.num(c[len(c)-1]), p)
+	for i := len(c) - 2; i >= 0; i-- {
+		g.op("VFMADD213", g.num(c[i]), x, p)
+	}
+	return p
+}
+
+// poly is Horner's rule, for long polynomials on even and odd coefficients by
+// themselves: two chains of half the latency.
+func (g *gen) poly(c []float64, x reg.Register) reg.Register {
+	if len(c) < 14 {
+		return g.horner(c, x)
+	}
+	var half [2][]float64
+	for i, v := range c {
+		half[i%2] = append(half[i%2], v)
+	}
+	square := g.vector()
+	g.op("VMUL", x, x, square)
+	even, odd := g.horner(half[0], square), g.horner(half[1], square)
+	g.op("VFMADD213", even, x, odd)
+	return odd
+}
+
+func negated(c []float64) []float64 {
+	c = slices.Clone(c)
+	for i := range c {
+		c[i] = -c[i]
+	}
+	return c
+}
+
+// shift turns magic + n into 2^n, for -bias <= n <= bias.
+func (g *gen) shift(t reg.Register) {
+	g.emit("VPSLL"+map[int]string{4: "D", 8: "Q"}[g.size], immediate(g.mantissa), t, t)
+}
+
+// clampMagnitude is min(|x|, limit), and NaN for NaN. limit must be pinned.
+func (g *gen) clampMagnitude(x reg.Register, limit konst) reg.Register {
+	a := g.vector()
+	g.op("VAND", g.magnitude(), x, a)
+	g.op("VMIN", a, g.pinned[uint64(limit)], a)
+	return a
+}
+
+// split returns magic + n, n = round(x/ln2), and turns x into r = x - n ln2;
+// magic must be pinned.
+func (g *gen) split(x reg.Register) (t, n reg.Register) {
+	t, n = g.vector(), g.vector()
+	g.set(g.num(g.magic()), t)
+	g.op("VFMADD231", g.num(math.Log2E), x, t)
+	g.op("VSUB", g.num(g.magic()), t, n)
+	g.op("VFNMADD231", g.num(g.ln2Hi), n, x)
+	g.op("VFNMADD231", g.num(g.ln2Lo), n, x)
+	return t, n
+}
+
+// expReduced is e^r = 1 + r (1 + r Q(r)).
+func (g *gen) expReduced(r reg.Register) reg.Register {
+	return g.horner(append([]float64{1, 1}, g.expQ...), r)
+}
+
+// splitBinary returns magic + n and f of y itself.
+func (g *gen) splitBinary(y reg.Register) (t, f reg.Register) {
+	t, f = g.vector(), g.vector()
+	g.op("VADD", g.num(g.magic()), y, t)
+	g.op("VSUB", g.num(g.magic()), t, f)
+	g.op("VSUB", f, y, f)
+	return t, f
+}
+
+// exp is e^x with gradual underflow.
+func (g *gen) exp(x reg.Register) reg.Register {
+	g.op("VMIN", x, g.pinned[uint64(g.num(g.expMax))], x)
+	g.op("VMAX", x, g.pinned[uint64(g.num(g.expMin))], x)
+	_, n := g.split(x)
+	p := g.expReduced(x)
+	if g.wide() {
+		g.op("VSCALEF", n, p, p)
+		return p
+	}
+	// n exceeds the range of one factor: 2^n = 2^h 2^(n-h), h = round(n/2).
+	h := g.vector()
+	g.set(g.num(g.magic()), h)
+	g.op("VFMADD231", g.num(0.5), n, h)
+	rest := g.vector()
+	g.op("VSUB", g.num(g.magic()), h, rest)
+	g.op("VSUB", rest, n, rest)
+	g.op("VADD", g.num(g.magic()), rest, rest)
+	g.shift(h)
+	g.shift(rest)
+	g.op("VMUL", h, p, p)
+	g.op("VMUL", rest, p, p)
+	return p
+}
+
+func (g *gen) expPins() []konst {
+	return []konst{g.num(g.expMax), g.num(g.expMin), g.num(g.magic())}
+}
+
+// expMinFlushed is where n reaches -bias, for which shift gives 0.
+func (g *gen) expMinFlushed() konst { return g.num(-float64(g.bias) * math.Ln2) }
+
+// expNonPositive is e^x for x <= 0 (or a little above): one instruction less
+// on AVX-512 and six on AVX2 than exp. Denormal results may be 0.
+func (g *gen) expNonPositive(x reg.Register) reg.Register {
+	g.op("VMAX", x, g.pinned[uint64(g.expMinFlushed())], x)
+	t, _ := g.split(x)
+	p := g.expReduced(x)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	return p
+}
+
+// withSign is |magnitude| with the sign of x.
+func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
+	s := g.vector()
+	g.op("VAND", g.signBit(), x, s)
+	g.op("VAND", g.magnitude(), magnitude, magnitude)
+	g.op("VOR", s, magnitude, magnitude)
+	return magnitude
+}
+
+// tanh is E/(E+2) with E = e^2|x| - 1 = 2^n s + (2^n - 1): small arguments keep
+// their relative precision.
+func (g *gen) tanh(x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(g.tanhMax))
+	g.op("VADD", a, a, a)
+	t, _ := g.split(a)
+	s, square := g.horner(g.expQ, a), g.vector()
+	g.op("VMUL", a, a, square)
+	g.op("VFMADD213", a, square, s)
+	g.shift(t)
+	less := g.vector()
+	g.op("VSUB", g.num(1), t, less)
+	g.op("VFMADD213", less, t, s)
+	d := g.vector()
+	g.op("VADD", g.num(2), s, d)
+	g.op("VDIV", d, s, s)
+	return g.withSign(s, x)
+}
+
+// erfOf is 1 - 2^y with y = -|x| H(|x|) <= 0: again E = 2^n s + (2^n - 1).
+func (g *gen) erfOf(x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(g.erfMax))
+	h := g.poly(negated(g.erf), a)
+	g.op("VMUL", a, h, h)
+	t, f := g.splitBinary(h)
+	s := g.horner(g.exp2m1, f)
+	g.op("VMUL", f, s, s)
+	g.shift(t)
+	less := g.vector()
+	g.op("VSUB", g.num(1), t, less)
+	g.op("VFMADD213", less, t, s)
+	return g.withSign(s, x)
+}
+
+// geluOf is max(x, 0) - |x| 2^-G(|x|).
+func (g *gen) geluOf(x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(g.flushed()))
+	h := g.poly(negated(g.gelu), a)
+	t, f := g.splitBinary(h)
+	p := g.horner(g.exp2m1, f)
+	g.op("VFMADD213", g.num(1), f, p)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	r := g.relu(x)
+	g.op("VFNMADD231", p, a, r)
+	return r
+}
+
+// relu is max(x, 0), and NaN for NaN. 0 must be pinned.
+func (g *gen) relu(x reg.Register) reg.Register {
+	r := g.vector()
+	g.op("VMAX", x, g.pinned[uint64(g.num(0))], r)
+	return r
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// accumulators is the number of independent partial results of a reduction.
+const accumulators = 4
+
+func (g *gen) reductions() {
+	g.rowMax()
+	g.expSum()
+}
+
+// strip walks the n elements of a row: accumulators vectors at a time, single
+// ones, then the rest under a mask. at is the offset in bytes.
+func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+	g.XORQ(at, at)
+	for _, step := range []struct {
+		name  string
+		count int
+	}{{"main", accumulators}, {"single", 1}} {
+		g.SUBQ(operand.I32(step.count*g.lanes()), n)
+		g.JLT(operand.LabelRef(step.name + "done"))
+		g.Label(step.name)
+		vectors(step.count, nil)
+		g.ADDQ(operand.I32(step.count*g.isa.Bytes), at)
+		g.SUBQ(operand.I32(step.count*g.lanes()), n)
+		g.JGE(operand.LabelRef(step.name))
+		g.Label(step.name + "done")
+		g.ADDQ(operand.I32(step.count*g.lanes()), n)
+	}
+	g.JZ(operand.LabelRef("reduce"))
+	vectors(1, g.mask(n))
+	g.Label("reduce")
+}
+
+// fold reduces the accumulators to the lowest lane of the first and returns it.
+func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
+	for width := len(acc) / 2; width > 0; width /= 2 {
+		for i := range width {
+			g.op(mnemonic, acc[i+width], acc[i], acc[i])
+		}
+	}
+	v, other := acc[0], g.vector()
+	if g.wide() {
+		g.VEXTRACTF64X4(operand.U8(1), v, other.AsY())
+		g.op(mnemonic, other.AsY(), v.AsY(), v.AsY())
+	}
+	g.VEXTRACTF128(operand.U8(1), v.AsY(), other.AsX())
+	g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
+	shuffles := []int{0b01_00_11_10, 0b10_11_00_01}
+	if g.size == 8 {
+		shuffles = []int{0b01}
+	}
+	for _, s := range shuffles {
+		g.op("VPERMIL", operand.U8(s), v.AsX(), other.AsX())
+		g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
+	}
+	result, err := g.ReturnIndex(0).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	g.emit("VMOVS"+g.mnemonic, v.AsX(), result.Addr)
+	g.end()
+}
+
+func (g *gen) accumulate(k konst) []reg.VecVirtual {
+	acc := make([]reg.VecVirtual, accumulators)
+	for i := range acc {
+		acc[i] = g.vector()
+		g.set(k, acc[i])
+	}
+	return acc
+}
+
+func (g *gen) rowMax() {
+	g.begin("RowMax", "func(src *T, n int) T")
+	src, n, at := g.load("src"), g.load("n"), g.GP64()
+	lowest := g.num(math.Inf(-1))
+	g.pin(lowest)
+	acc := g.accumulate(lowest)
+	g.strip(n, at, func(count int, mask *mask) {
+		for u := range count {
+			m := operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+			if mask == nil {
+				g.op("VMAX", m, acc[u], acc[u])
+				continue
+			}
+			x := g.vector()
+			g.get(m, mask, x)
+			g.only(mask, g.pinned[uint64(lowest)], x)
+			g.op("VMAX", x, acc[u], acc[u])
+		}
+	})
+	g.fold("VMAX", acc)
+}
+
+func (g *gen) expSum() {
+	g.begin("ExpSum", "func(dst, src *T, n int, scale, max T) T")
+	dst, src, n, at := g.load("dst"), g.load("src"), g.load("n"), g.GP64()
+	scale, max := g.vector(), g.vector()
+	g.broadcast(g.argument("scale"), scale)
+	g.broadcast(g.argument("max"), max)
+	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	acc := g.accumulate(g.num(0))
+	g.strip(n, at, func(count int, mask *mask) {
+		g.interleave(count, func(u int) {
+			x := g.vector()
+			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.op("VFMSUB213", max, scale, x)
+			p := g.expNonPositive(x)
+			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
+			g.accumulateMasked(p, mask, acc[u])
+		})
+	})
+	g.fold("VADD", acc)
+}
+
+// accumulateMasked adds the selected lanes of x.
+func (g *gen) accumulateMasked(x reg.Register, mask *mask, acc reg.Register) {
+	switch {
+	case mask == nil:
+		g.op("VADD", x, acc, acc)
+	case g.wide():
+		g.op("VADD", x, acc, mask.reg, acc)
+	default:
+		g.op("VAND", mask.reg, x, x)
+		g.op("VADD", x, acc, acc)
+	}
+}

@@ -1,0 +1,100 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// attentionShape is the shape of O = softmax(Q K^T / sqrt(D)) V, contiguous:
+// Q and O are [heads, sq, d], K and V are [heads, sk, d], the scores are
+// [heads, sq, sk]. heads counts the batch in.
+type attentionShape struct{ heads, sq, sk, d int }
+
+// attention is the plan of attention and of its parts, for one shape, element
+// type and instruction set. Its methods bind tensors and give kernels of a team
+// of the planned size; all of them may share one scratch memory as long as they
+// run one after the other.
+type attention[T float] struct {
+	attentionShape
+	scale   T
+	isa     ISA
+	caches  cacheSizes
+	workers int
+	vec     vecKernels[T]
+	pack    gemm[T] // the micro-kernel and the packing that go with it
+}
+
+func newAttention[T float](isa ISA, caches cacheSizes, workers int, s attentionShape) (*attention[T], error) {
+	if s.heads <= 0 || s.sq <= 0 || s.sk <= 0 || s.d <= 0 || workers <= 0 {
+		return nil, fmt.Errorf("cpu: attention %+v with %d workers: want positive numbers", s, workers)
+	}
+	return &attention[T]{
+		attentionShape: s,
+		scale:          T(1 / math.Sqrt(float64(s.d))),
+		isa:            isa,
+		caches:         cacheSizes{orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2), orElse(caches.L3, typicalCaches.L3)},
+		workers:        workers,
+		vec:            vecKernelsFor[T](isa),
+		pack:           gemm[T]{gemmKernels: newGEMMKernels[T](isa)},
+	}, nil
+}
+
+// scratchBytes is the size of the memory that every method wants.
+func (a *attention[T]) scratchBytes() (int64, error) {
+	qk, err := a.newBatch(a.sk, a.d)
+	if err != nil {
+		return 0, err
+	}
+	pv, err := a.newBatch(a.d, a.sk)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := a.newScoreRows()
+	if err != nil {
+		return 0, err
+	}
+	each := max(qk.scratchBytes(), pv.scratchBytes(), rows.scratchBytes(), lengthBytes[T](a.streamLengths(a.newStream())...))
+	return each * int64(a.workers), nil
+}
+
+// ofWorkers cuts scratch memory into one equal part a worker.
+func (a *attention[T]) ofWorkers(mem []byte) ([][]byte, error) {
+	want, err := a.scratchBytes()
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(mem)) < want {
+		return nil, fmt.Errorf("cpu: attention %+v: scratch of %d bytes, want %d", a.attentionShape, len(mem), want)
+	}
+	parts := make([][]byte, a.workers)
+	each := int(want) / a.workers
+	for i := range parts {
+		parts[i] = mem[i*each:][:each:each]
+	}
+	return parts, nil
+}
+
+// lines rounds a count of elements up to whole cache lines.
+func lines[T float](n int) int {
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	return ceilDiv(n, line) * line
+}
+
+// lengthBytes is the size of buffers of these lengths, each in whole cache lines.
+func lengthBytes[T float](lengths ...int) int64 {
+	total := 0
+	for _, n := range lengths {
+		total += lines[T](n)
+	}
+	return int64(total) * int64(unsafe.Sizeof(T(0)))
+}
+
+// cutter cuts memory into buffers in whole cache lines.
+type cutter[T float] struct{ rest []T }
+
+func (c *cutter[T]) cut(n int) []T {
+	part := c.rest[:n:n]
+	c.rest = c.rest[lines[T](n):]
+	return part
+}

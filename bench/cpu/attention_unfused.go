@@ -1,0 +1,141 @@
+package cpu
+
+// batch is a product of two matrices for each head. Where the heads do not divide
+// evenly among the workers, the rows of a head are cut as well.
+type batch[T float] struct {
+	heads, parts int
+	m, rows      int      // of a head; of a part, but for the last one
+	whole, last  *gemm[T] // plans of a part
+}
+
+// newBatch plans sq x n = (sq x k)(k x n).
+func (a *attention[T]) newBatch(n, k int) (*batch[T], error) {
+	b := &batch[T]{heads: a.heads, m: a.sq}
+	cuts := a.workers / gcd(a.heads, a.workers)
+	b.rows = min(ceilDiv(ceilDiv(a.sq, cuts), a.pack.mr)*a.pack.mr, a.sq)
+	b.parts = ceilDiv(a.sq, b.rows)
+	var err error
+	if b.whole, err = newGEMM[T](a.isa, a.caches, 1, b.rows, n, k); err != nil {
+		return nil, err
+	}
+	b.last, err = newGEMM[T](a.isa, a.caches, 1, a.sq-(b.parts-1)*b.rows, n, k)
+	return b, err
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func (b *batch[T]) scratchBytes() int64 {
+	return lengthBytes[T](b.whole.packedALen()) + (max(b.whole.scratchBytes(), b.last.scratchBytes())+63)&^63
+}
+
+// kernel multiplies; operands gives the matrices of a head. Where left is given, it
+// works on the packed left-hand side.
+func (b *batch[T]) kernel(scratch [][]byte, operands func(head int) (x, y, c matrix[T]), left func(x []T)) (func(w *worker), error) {
+	packed := make([][]T, len(scratch))
+	wholes, lasts := make([]*gemmScratch[T], len(scratch)), make([]*gemmScratch[T], len(scratch))
+	for i, mem := range scratch {
+		length := b.whole.packedALen()
+		packed[i] = as[T](mem)[:length]
+		rest := mem[lengthBytes[T](length):]
+		var err error
+		if wholes[i], err = b.whole.newScratch(rest); err != nil {
+			return nil, err
+		}
+		if lasts[i], err = b.last.newScratch(rest); err != nil {
+			return nil, err
+		}
+	}
+	return func(w *worker) {
+		lo, hi := w.share(b.heads*b.parts, 1)
+		for item := lo; item < hi; item++ {
+			x, y, c := operands(item / b.parts)
+			plan, s := b.whole, wholes[w.id]
+			part := item % b.parts
+			if part == b.parts-1 {
+				plan, s = b.last, lasts[w.id]
+			}
+			x, c = x.from(part*b.rows, plan.m), c.from(part*b.rows, plan.m)
+			a := plain(x)
+			if left != nil {
+				a = plan.prepackA(packed[w.id], x)
+				left(a.packed)
+			}
+			plan.serial(s, a, plain(y), c, nil)
+		}
+	}, nil
+}
+
+// from is the view of n rows, from row i on.
+func (m matrix[T]) from(i, n int) matrix[T] {
+	m.data, m.rows = m.data[i*m.ld:], n
+	return m
+}
+
+// head is the view of one head of a tensor [heads, rows, cols].
+func head[T float](x []T, i, rows, cols int) matrix[T] {
+	return matrix[T]{data: x[i*rows*cols:][:rows*cols], rows: rows, cols: cols, ld: cols}
+}
+
+func (m matrix[T]) transposed() matrix[T] {
+	m.rows, m.cols, m.trans = m.cols, m.rows, !m.trans
+	return m
+}
+
+// qkT is scores = Q K^T.
+func (a *attention[T]) qkT(mem []byte, q, k, scores []T) (func(w *worker), error) {
+	return a.scores(mem, q, k, scores, nil)
+}
+
+// qkTScale is scores = Q K^T / sqrt(D). The factor goes to the packed Q: an epilogue
+// would have to read the tile again, and where rows are a multiple of 4 KiB apart
+// a tile does not even fit into the few sets of L1 that it maps to.
+func (a *attention[T]) qkTScale(mem []byte, q, k, scores []T) (func(w *worker), error) {
+	return a.scores(mem, q, k, scores, func(x []T) { a.vec.scale.slice(x, x, nil, a.scale, 0) })
+}
+
+func (a *attention[T]) scores(mem []byte, q, k, scores []T, left func(x []T)) (func(w *worker), error) {
+	b, err := a.newBatch(a.sk, a.d)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := a.ofWorkers(mem)
+	if err != nil {
+		return nil, err
+	}
+	return b.kernel(scratch, func(i int) (x, y, c matrix[T]) {
+		return head(q, i, a.sq, a.d), head(k, i, a.sk, a.d).transposed(), head(scores, i, a.sq, a.sk)
+	}, left)
+}
+
+// pv is O = P V.
+func (a *attention[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
+	b, err := a.newBatch(a.d, a.sk)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := a.ofWorkers(mem)
+	if err != nil {
+		return nil, err
+	}
+	return b.kernel(scratch, func(i int) (x, y, c matrix[T]) {
+		return head(p, i, a.sq, a.sk), head(v, i, a.sk, a.d), head(o, i, a.sq, a.d)
+	}, nil)
+}
+
+// scaleScores is dst = src / sqrt(D), over all scores.
+func (a *attention[T]) scaleScores(dst, src []T) func(w *worker) {
+	return func(w *worker) {
+		lo, hi := w.share(a.heads*a.sq*a.sk, 1024)
+		a.vec.scale.slice(dst[lo:hi], src[lo:hi], nil, a.scale, 0)
+	}
+}
+
+// softmax is P = softmax(scores) over rows of sk.
+func (a *attention[T]) softmax(p, scores []T) func(w *worker) {
+	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk)
+}

@@ -1,0 +1,166 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// Backend runs chains of operations on the CPUs that a process may use.
+type Backend struct {
+	isa     ISA
+	caches  cacheSizes
+	cpus    []int            // in the order in which they are used
+	classes map[string][]int // of cpus, by class of core
+
+	// The team and memory of the current place: another place gets others, as
+	// pages belong near the worker that wrote them first.
+	place  bench.Place
+	team   *team
+	reader *counterReader
+	memory [2]memory // base and huge pages
+}
+
+// New returns the backend of a CPU as detected: its used_cpus, core_classes and
+// caches.
+func New(dev schema.Device) (*Backend, error) {
+	if dev.CPU == nil || len(dev.CPU.UsedCPUs) == 0 {
+		return nil, fmt.Errorf("cpu: device %s names no CPU to use", dev.ID)
+	}
+	isas, err := ISAs()
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, classes: map[string][]int{}}
+	b.memory[1].huge = true
+	for _, class := range dev.CPU.CoreClasses {
+		for _, cpu := range b.cpus {
+			if slices.Contains(class.CPUs, cpu) {
+				b.classes[class.Name] = append(b.classes[class.Name], cpu)
+			}
+		}
+	}
+	for _, c := range dev.CPU.Caches {
+		size := int(c.SizeBytes)
+		switch {
+		case c.Type == "instruction":
+		case c.Level == 1:
+			b.caches.L1 = smaller(b.caches.L1, size)
+		case c.Level == 2:
+			b.caches.L2 = smaller(b.caches.L2, size)
+		case c.Level == 3:
+			b.caches.L3 = smaller(b.caches.L3, size)
+		}
+	}
+	return b, nil
+}
+
+// smaller of two sizes, of which 0 is unknown: a block has to fit on every class
+// of core.
+func smaller(a, b int) int {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// Close ends the workers and gives the memory back.
+func (b *Backend) Close() error { return b.leave() }
+
+// enter makes the place current.
+func (b *Backend) enter(p bench.Place) error {
+	if b.team != nil && b.place == p {
+		return nil
+	}
+	if err := b.leave(); err != nil {
+		return err
+	}
+	cpus := b.cpus
+	if p.Class != "" {
+		cpus = b.classes[p.Class]
+	}
+	if p.Threads < 1 || p.Threads > len(cpus) {
+		return fmt.Errorf("cpu: %s: there are %d CPUs to use", p, len(cpus))
+	}
+	t, err := newTeam(cpus[:p.Threads])
+	if err != nil {
+		return err
+	}
+	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
+	return nil
+}
+
+func (b *Backend) leave() error {
+	if b.team == nil {
+		return nil
+	}
+	b.team.close()
+	b.team = nil
+	return errors.Join(b.memory[0].unmap(), b.memory[1].unmap())
+}
+
+// Clock is the mean effective clock of the workers, all of them measuring at
+// once.
+func (b *Backend) Clock(p bench.Place) (float64, error) {
+	if err := b.enter(p); err != nil {
+		return 0, err
+	}
+	mhz := make([]float64, p.Threads)
+	errs := make([]error, p.Threads)
+	b.team.run(func(w *worker) { mhz[w.id], errs[w.id] = effectiveClock() })
+	if err := errors.Join(errs...); errors.Is(err, errNoClock) {
+		return 0, fmt.Errorf("%w: %w", err, bench.ErrUnsupported)
+	} else if err != nil {
+		return 0, fmt.Errorf("%w: %w", err, bench.ErrUnsettled)
+	}
+	sum := 0.0
+	for _, x := range mhz {
+		sum += x
+	}
+	return sum / float64(p.Threads), nil
+}
+
+// Watch observes steal, throttling and waiting for a CPU.
+func (b *Backend) Watch(p bench.Place) func() bench.Noise {
+	if err := b.enter(p); err != nil {
+		return func() bench.Noise { return bench.Noise{} }
+	}
+	before := b.reader.read()
+	return func() bench.Noise {
+		return bench.Noise{Reasons: b.reader.read().since(before).disturbances()}
+	}
+}
+
+// Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
+// core, which no core exceeds; with AVX-512 two loads and one store.
+func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
+	vector, moves := 8.0, 5.0
+	switch b.isa {
+	case AVX512:
+		vector, moves = 64, 3
+	case AVX2:
+		vector, moves = 32, 5
+	}
+	lanes := max(1, vector/float64(d.Bytes()))
+	if b.isa == Portable {
+		lanes = 1
+	}
+	threads := float64(p.Threads)
+	return bench.Limit{FLOPPerCycle: 2 * 2 * lanes * threads, BytesPerCycle: vector * moves * threads}
+}
+
+// Kernels lists what New's backend can run.
+func (b *Backend) Kernels() []bench.KernelInfo {
+	var all []bench.KernelInfo
+	for _, name := range kernelNames() {
+		for _, d := range []schema.DType{schema.FP64, schema.FP32} {
+			if kernels[name].has(d) {
+				all = append(all, bench.KernelInfo{Chain: name, DType: d, Implementation: string(b.isa)})
+			}
+		}
+	}
+	return all
+}

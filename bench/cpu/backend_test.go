@@ -1,0 +1,132 @@
+package cpu
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// testBackend uses up to two of the CPUs that the process may run on.
+func testBackend(t testing.TB, isa ISA) *Backend {
+	t.Helper()
+	t.Setenv("HWCAL_ISA", string(isa))
+	cpus := allowedCPUs(t)
+	cpus = cpus[:min(2, len(cpus))]
+	b, err := New(schema.Device{ID: "cpu0", CPU: &schema.CPUInfo{
+		UsedCPUs: cpus,
+		Caches: []schema.Cache{
+			{Level: 1, Type: "data", SizeBytes: 32 << 10},
+			{Level: 2, Type: "unified", SizeBytes: 1 << 20},
+			{Level: 3, Type: "unified", SizeBytes: 32 << 20},
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// everyISA runs the test on each family; one that the machine lacks is skipped by
+// name.
+func everyISA(t *testing.T, test func(t *testing.T, isa ISA)) {
+	have, err := ISAs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, isa := range []ISA{AVX512, AVX2, Portable} {
+		t.Run(string(isa), func(t *testing.T) {
+			for _, h := range have {
+				if h == isa {
+					test(t, isa)
+					return
+				}
+			}
+			t.Skipf("this machine has no %s", isa)
+		})
+	}
+}
+
+// Shapes that straddle tiles and cut rows, small enough for the portable kernels.
+var chainShapes = map[string][]string{
+	"linear":    {"1x1x1", "17x33x65", "64x128x96", "33x129x257"},
+	"conv":      {"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1"},
+	"attention": {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
+	"compute":   {"5x7x9", "65x130x33"},
+}
+
+// Every pattern, fused and unfused, on every family, in both types, on one thread
+// and two, agrees with float64 on a sample of its elements that is whole for
+// these sizes.
+func TestPatternsAgreeWithReference(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		for _, threads := range []int{1, len(b.cpus)} {
+			for _, p := range append(bench.Patterns(), bench.Operations()...) {
+				for _, text := range chainShapes[p.Group] {
+					if p.Name == "peak_fma" {
+						continue // shares the group of matmul, not its shape
+					}
+					verifyShape(t, b, p, text, threads)
+				}
+			}
+		}
+	})
+}
+
+func verifyShape(t *testing.T, b *Backend, p bench.Pattern, text string, threads int) {
+	t.Helper()
+	shape, err := bench.ParseShape(text, p.Dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := p.Build(shape, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []schema.DType{schema.FP32, schema.FP64} {
+		c := bench.Case{Chain: chain, DType: d, Place: bench.Place{Threads: threads}, Seed: 7}
+		if _, err := bench.Verify(b, c); err != nil {
+			t.Errorf("%s %s %s %d threads: %v", p.Name, shape, d, threads, err)
+		}
+	}
+}
+
+// Every bandwidth kernel computes what its name says, at sizes with tails, on
+// parts that differ from thread to thread.
+func TestStreamsAgreeWithReference(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		for _, s := range bench.Streams {
+			for _, n := range []int64{1, 7, 8, 100, 4096, 10007} {
+				for _, threads := range []int{1, len(b.cpus)} {
+					c := bench.Case{
+						Chain: bench.Chain{s.Op(bench.NewStreamArrays(n, int64(threads)))},
+						DType: schema.FP64, Place: bench.Place{Threads: threads}, Seed: 3,
+					}
+					if _, err := bench.Verify(b, c); err != nil && !errors.Is(err, bench.ErrUnsupported) {
+						t.Errorf("%s n=%d %d threads: %v", s.Name, n, threads, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestUnsupportedIsSaid(t *testing.T) {
+	b := testBackend(t, Portable)
+	c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, 1)}, DType: schema.BF16, Place: bench.Place{Threads: 1}}
+	if _, err := b.Open(c); !errors.Is(err, bench.ErrUnsupported) {
+		t.Errorf("open in bf16: %v, want unsupported", err)
+	}
+	if _, err := b.Clock(bench.Place{Threads: runtime.NumCPU() + 1}); err == nil {
+		t.Error("more threads than CPUs: no error")
+	}
+}

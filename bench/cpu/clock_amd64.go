@@ -1,0 +1,14 @@
+package cpu
+
+// clockChains have the latency that every amd64 core of the last decade has: 1
+// for an addition, 3 for a 64-bit multiplication.
+var clockChains = []clockChain{
+	{"add", 1, chainAdd},
+	{"imul", 3, chainMul},
+}
+
+// for range iters { 1024 times: x += y }
+func chainAdd(iters int)
+
+// for range iters { 1024 times: x *= y }
+func chainMul(iters int)

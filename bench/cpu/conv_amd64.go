@@ -1,0 +1,56 @@
+package cpu
+
+// newConvKernels picks the kernels of one family.
+func newConvKernels[T float](isa ISA) convKernels[T] {
+	var all any
+	switch any(T(0)).(type) {
+	case float32:
+		switch isa {
+		case AVX512:
+			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512}
+		case AVX2:
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2}
+		}
+	case float64:
+		switch isa {
+		case AVX512:
+			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512}
+		case AVX2:
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2}
+		}
+	}
+	if all == nil {
+		return portableConvKernels[T](newGEMMKernels[T](isa).vl)
+	}
+	return all.(convKernels[T])
+}
+
+// The functions below write dst[p*ldd+i] for p < n and each lane i of a vector:
+// src[p*channel+l.offset[r]+i] of the run r whose mask has bit i, or 0. They touch
+// no memory that belongs to a clear bit.
+
+//go:noescape
+func sgemmLoadRunsAVX512(dst *float32, ldd int, src *float32, channel, n int, l *lanes)
+
+//go:noescape
+func dgemmLoadRunsAVX512(dst *float64, ldd int, src *float64, channel, n int, l *lanes)
+
+//go:noescape
+func sgemmLoadRunsAVX2(dst *float32, ldd int, src *float32, channel, n int, l *lanes)
+
+//go:noescape
+func dgemmLoadRunsAVX2(dst *float64, ldd int, src *float64, channel, n int, l *lanes)
+
+// The functions below do what gatherPortable does with vl lanes.
+
+//go:noescape
+func sgemmGatherAVX512(dst *float32, ldd int, src *float32, channel, n int, index *[16]int32, mask int)
+
+//go:noescape
+func dgemmGatherAVX512(dst *float64, ldd int, src *float64, channel, n int, index *[16]int32, mask int)
+
+//go:noescape
+func sgemmGatherAVX2(dst *float32, ldd int, src *float32, channel, n int, index *[16]int32, mask int)
+
+//go:noescape
+func dgemmGatherAVX2(dst *float64, ldd int, src *float64, channel, n int, index *[16]int32, mask int)

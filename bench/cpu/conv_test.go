@@ -1,0 +1,122 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+func TestConv(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		t.Run("fp32", func(t *testing.T) { testConv[float32](t, isa) })
+		t.Run("fp64", func(t *testing.T) { testConv[float64](t, isa) })
+	})
+}
+
+func testConv[T float](t *testing.T, isa ISA) {
+	shapes := []convShape{
+		{1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
+		{1, 3, 5, 7, 2, 3, 3, 1, 1, 1},
+		{2, 36, 18, 18, 17, 3, 3, 1, 1, 1}, // more channels than a block
+		{2, 33, 13, 14, 15, 3, 3, 2, 1, 1},
+		{1, 65, 7, 7, 31, 3, 3, 1, 1, 1},
+		{3, 9, 4, 3, 5, 3, 3, 1, 1, 1}, // rows shorter than a quarter of a vector
+		{1, 7, 9, 11, 6, 5, 5, 1, 2, 1},
+		{1, 7, 9, 11, 6, 5, 3, 3, 0, 1},
+		{1, 4, 13, 17, 9, 1, 1, 2, 0, 1},
+		{2, 70, 6, 6, 30, 1, 1, 1, 0, 1},
+		{1, 5, 6, 6, 3, 1, 1, 1, 2, 1}, // padding around 1x1
+		{1, 3, 2, 2, 4, 3, 3, 1, 3, 1}, // windows wholly in the padding
+		{2, 12, 9, 9, 18, 3, 3, 1, 1, 3},
+		{1, 6, 9, 10, 6, 3, 3, 2, 1, 6}, // depthwise
+		{1, 8, 8, 8, 16, 7, 7, 2, 3, 1},
+	}
+	kernels := newGEMMKernels[T](isa)
+	small := blocking{2 * kernels.mr, 56, 2 * kernels.nr}
+	r := rand.New(rand.NewPCG(3, 4))
+	teams := []*team{newTestTeam(t, 1), newTestTeam(t, 2), newTestTeam(t, 3)}
+	for i, s := range shapes {
+		for j, b := range []blocking{small, newBlocking(kernels, cacheSizes{})} {
+			team := teams[(i+j)%len(teams)]
+			threads := len(team.workers)
+			v := planConv(kernels, newConvKernels[T](isa), b, threads, s)
+			if err := checkConv(t, r, isa, team, v, (i+j)%2 == 0); err != nil {
+				t.Fatalf("%+v, %d threads, blocks %+v: %v", s, threads, b, err)
+			}
+		}
+	}
+}
+
+// checkConv compares batch norm, folded into the convolution, and ReLU with their
+// definition in float64.
+func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v *conv[T], front bool) error {
+	random := func(n int) []T {
+		x := guardedOne[T](t, n, front)
+		fillRandom(r, x, 1, n, n)
+		return x
+	}
+	cg, kg := v.c/v.groups, v.k/v.groups
+	x, w := random(v.n*v.c*v.h*v.w), random(v.k*cg*v.r*v.s)
+	bias, gammas, beta, mean, variance := random(v.k), random(v.k), random(v.k), random(v.k), random(v.k)
+	for k := range variance {
+		variance[k] = variance[k]*variance[k] + 0.5
+	}
+	const eps = 1e-5
+	foldedW, foldedB := random(len(w)), random(v.k)
+	foldBatchNorm(foldedW, foldedB, w, bias, gammas, beta, mean, variance, eps)
+
+	y := random(v.n * v.k * v.p() * v.q())
+	packed := v.packWeights(random(v.weightsLen()), foldedW)
+	s, err := v.newScratch(asBytes(random(int(v.scratchBytes()) / int(unsafe.Sizeof(T(0))))))
+	if err != nil {
+		return err
+	}
+	epi := newBiasEpilogue(isa, foldedB, biasByRow, true)
+	team.run(func(w *worker) { v.run(w, s, x, packed, y, epi) })
+
+	bound := gamma[T](cg*v.r*v.s + 6) // the products, the bias and the folding
+	for n := range v.n {
+		for k := range v.k {
+			scale := float64(gammas[k]) / math.Sqrt(float64(variance[k])+eps)
+			for p := range v.p() {
+				for q := range v.q() {
+					sum, size := float64(bias[k]), math.Abs(float64(bias[k]))+math.Abs(float64(mean[k]))
+					for c := range cg {
+						for r := range v.r {
+							for s := range v.s {
+								yy, xx := p*v.stride-v.pad+r, q*v.stride-v.pad+s
+								if yy < 0 || yy >= v.h || xx < 0 || xx >= v.w {
+									continue
+								}
+								a := float64(x[((n*v.c+k/kg*cg+c)*v.h+yy)*v.w+xx]) * float64(w[((k*cg+c)*v.r+r)*v.s+s])
+								sum += a
+								size += math.Abs(a)
+							}
+						}
+					}
+					want := max((sum-float64(mean[k]))*scale+float64(beta[k]), 0)
+					size = size*math.Abs(scale) + math.Abs(float64(beta[k]))
+					if got := float64(y[((n*v.k+k)*v.p()+p)*v.q()+q]); !(math.Abs(got-want) <= bound*size) {
+						return fmt.Errorf("y[%d,%d,%d,%d] = %g, want %g +- %g", n, k, p, q, got, want, bound*size)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func TestConvShapeIsChecked(t *testing.T) {
+	for _, s := range []convShape{
+		{},
+		{1, 3, 4, 4, 4, 3, 3, 1, 1, 2},
+		{1, 4, 2, 2, 4, 5, 5, 1, 1, 1},
+		{1, 4, 2, 2, 4, 1, 1, 1, -1, 1},
+	} {
+		if _, err := newConv[float32](Portable, typicalCaches, 1, s); err == nil {
+			t.Errorf("%+v was accepted", s)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package cpu
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// counters is what the operating system has counted until now on the CPUs and
+// threads of a team. What it does not count stays zero.
+type counters struct {
+	when          time.Time
+	cpus          int
+	busyTicks     uint64 // of the CPUs, by any process
+	stealTicks    uint64 // of the CPUs, taken by the hypervisor
+	totalTicks    uint64 // of the CPUs
+	ownTicks      uint64 // of this process, on any CPU
+	throttled     uint64 // periods in which the cgroup had used up its quota
+	throttledTime time.Duration
+	switches      uint64          // of the threads, involuntary
+	wait          []time.Duration // of each thread, ready to run but not running
+}
+
+// noise is how much others disturbed a team between two counts.
+type noise struct {
+	elapsed       time.Duration
+	steal         float64 // share of the CPUs' time
+	stealTicks    int     // of USER_HZ, 10 ms
+	foreign       float64 // CPUs that other processes kept busy
+	wait          float64 // share of its time that the worst thread waited to run
+	throttled     int
+	throttledTime time.Duration
+	// switches are not a sign by themselves: the thread that hands out the
+	// samples preempts a worker for a moment at each of them.
+	switches int
+}
+
+// since is the noise between the counts before and c.
+func (c counters) since(before counters) noise {
+	n := noise{
+		elapsed:       c.when.Sub(before.when),
+		throttled:     int(c.throttled - before.throttled),
+		throttledTime: c.throttledTime - before.throttledTime,
+		switches:      int(c.switches - before.switches),
+		stealTicks:    int(c.stealTicks - before.stealTicks),
+	}
+	if total := float64(c.totalTicks - before.totalTicks); total > 0 {
+		n.steal = float64(n.stealTicks) / total
+		busy, own := float64(c.busyTicks-before.busyTicks), float64(c.ownTicks-before.ownTicks)
+		n.foreign = max(0, busy-own) / total * float64(c.cpus)
+	}
+	for i := range min(len(c.wait), len(before.wait)) {
+		n.wait = max(n.wait, float64(c.wait[i]-before.wait[i])/float64(max(1, n.elapsed)))
+	}
+	return n
+}
+
+// Limits of a quiet host. Without a neighbour on a machine of two CPUs a worker
+// waits for up to 5% of the time, for threads of this process; a process that spins
+// on its CPU makes that 50%, and is foreign load of 0.5 CPUs, or of 1 beside an
+// idle worker.
+const (
+	noisySteal   = 0.01
+	noisyWait    = 0.10
+	noisyForeign = 0.25
+	// Ticks are of 10 ms: a shorter time or fewer of them prove nothing.
+	noisyTicks  = 3
+	noisyPeriod = 500 * time.Millisecond
+)
+
+// disturbances says what makes the host too noisy to trust a timing, if anything.
+func (n noise) disturbances() (reasons []string) {
+	if n.steal > noisySteal && n.stealTicks >= noisyTicks {
+		reasons = append(reasons, fmt.Sprintf("the hypervisor took %.1f%% of the CPU time", 100*n.steal))
+	}
+	if n.throttled > 0 {
+		reasons = append(reasons, fmt.Sprintf("the cgroup was throttled %d times, for %v", n.throttled, n.throttledTime))
+	}
+	if n.wait > noisyWait {
+		reasons = append(reasons, fmt.Sprintf("a worker waited for its CPU for %.0f%% of the time", 100*n.wait))
+	}
+	if n.foreign > noisyForeign && n.elapsed >= noisyPeriod {
+		reasons = append(reasons, fmt.Sprintf("other processes kept %.1f CPUs busy", n.foreign))
+	}
+	return reasons
+}
+
+// cpuTicks adds up the lines of /proc/stat for the CPUs: user, nice, system,
+// idle, iowait, irq, softirq, steal. What follows is contained in user and nice.
+func cpuTicks(stat string, cpus []int) (busy, steal, total uint64) {
+	used := map[string]bool{}
+	for _, cpu := range cpus {
+		used["cpu"+strconv.Itoa(cpu)] = true
+	}
+	for line := range strings.Lines(stat) {
+		f := strings.Fields(line)
+		if len(f) < 9 || !used[f[0]] {
+			continue
+		}
+		for i, text := range f[1:9] {
+			ticks, _ := strconv.ParseUint(text, 10, 64)
+			total += ticks
+			switch i {
+			case 3, 4: // idle, iowait
+			case 7:
+				steal += ticks
+			default:
+				busy += ticks
+			}
+		}
+	}
+	return busy, steal, total
+}
+
+// processTicks is utime + stime of /proc/self/stat. The name before them, in
+// parentheses, can contain anything.
+func processTicks(stat string) uint64 {
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseUint(f[11], 10, 64)
+	system, _ := strconv.ParseUint(f[12], 10, 64)
+	return user + system
+}
+
+// throttling reads nr_throttled and the throttled time of a cpu.stat, in
+// nanoseconds (cgroup v1) or microseconds (v2).
+func throttling(stat string) (periods uint64, d time.Duration) {
+	value, unit := field(stat, "throttled_time"), time.Nanosecond
+	if strings.Contains(stat, "throttled_usec") {
+		value, unit = field(stat, "throttled_usec"), time.Microsecond
+	}
+	return field(stat, "nr_throttled"), time.Duration(value) * unit
+}
+
+// field is the number behind a name at the start of a line.
+func field(text, name string) uint64 {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 2 && f[0] == name {
+			v, _ := strconv.ParseUint(f[1], 10, 64)
+			return v
+		}
+	}
+	return 0
+}
+
+// waited is the second number of a schedstat: nanoseconds on a run queue.
+func waited(schedstat string) time.Duration {
+	f := strings.Fields(schedstat)
+	if len(f) < 2 {
+		return 0
+	}
+	ns, _ := strconv.ParseInt(f[1], 10, 64)
+	return time.Duration(ns)
+}

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package cpu
+
+func newGEMMKernels[T float](ISA) gemmKernels[T] { return portableGEMMKernels[T]() }

@@ -1,0 +1,162 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// gemmCase is one product in one arrangement of the operands.
+type gemmCase struct {
+	m, n, k          int
+	transA, transB   bool
+	packA, packB     bool
+	accumulate, relu bool
+	threads          int
+	block            blocking // in units of mr, 1 and nr; zero: from the caches
+	front            bool     // guard page before the buffers instead of behind
+}
+
+func TestGEMM(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		t.Run("fp32", func(t *testing.T) { testGEMM[float32](t, isa) })
+		t.Run("fp64", func(t *testing.T) { testGEMM[float64](t, isa) })
+	})
+}
+
+func testGEMM[T float](t *testing.T, isa ISA) {
+	kernels := newGEMMKernels[T](isa)
+	small := blocking{2 * kernels.mr, 24, 2 * kernels.nr}
+	var cases []gemmCase
+	// Every shape of tile, with a k that the unrolled loop does not divide.
+	for m := 1; m <= kernels.mr+1; m++ {
+		for _, n := range []int{1, kernels.vl - 1, kernels.vl, kernels.vl + 1, kernels.nr, kernels.nr + 1} {
+			for _, k := range []int{1, 3, 4, 19} {
+				cases = append(cases, gemmCase{m: m, n: n, k: k, threads: 1, accumulate: n%2 == 0, front: m%2 == 0})
+			}
+		}
+	}
+	// Edges of the blocks.
+	shape := 0
+	for _, m := range []int{small.mc - 1, small.mc, small.mc + 1, 3*small.mc - kernels.mr} {
+		for _, n := range []int{small.nc - 1, small.nc, 2*small.nc + 3} {
+			for _, k := range []int{small.kc - 1, small.kc, 2*small.kc + 5} {
+				// Four arrangements a shape; all 16 come up several times.
+				shape++
+				for step := range 4 {
+					variant := (5*step + shape) % 16
+					cases = append(cases, gemmCase{
+						m: m, n: n, k: k, block: small, threads: 1 + variant%4,
+						transA: variant&4 != 0, transB: variant&8 != 0,
+						packA: variant&1 != 0, packB: variant&2 != 0,
+						accumulate: variant%3 == 0, relu: variant%3 == 1, front: variant%5 == 0,
+					})
+				}
+			}
+		}
+	}
+	cases = append(cases,
+		gemmCase{m: 129, n: 257, k: 515, threads: 2, relu: true},
+		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
+		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
+	)
+	r := rand.New(rand.NewPCG(1, 2))
+	teams := map[int]*team{}
+	for _, c := range cases {
+		if teams[c.threads] == nil {
+			teams[c.threads] = newTestTeam(t, c.threads)
+		}
+		if err := checkGEMM[T](t, r, kernels, isa, teams[c.threads], c); err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+	}
+}
+
+// randomMatrix has a leading dimension above its width.
+func randomMatrix[T float](t *testing.T, r *rand.Rand, rows, cols int, trans, front bool) matrix[T] {
+	m := matrix[T]{rows: rows, cols: cols, trans: trans}
+	if trans {
+		rows, cols = cols, rows
+	}
+	m.ld = cols + 3
+	m.data = guardedOne[T](t, (rows-1)*m.ld+cols, front)
+	fillRandom(r, m.data, rows, cols, m.ld)
+	return m
+}
+
+func (m matrix[T]) at(i, j int) float64 {
+	if m.trans {
+		i, j = j, i
+	}
+	return float64(m.data[i*m.ld+j])
+}
+
+func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa ISA, team *team, c gemmCase) error {
+	if c.block == (blocking{}) {
+		c.block = newBlocking(kernels, cacheSizes{})
+	}
+	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
+	g.accumulate = c.accumulate
+	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
+	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)
+	out := randomMatrix[T](t, r, c.m, c.n, false, c.front)
+	before := append([]T(nil), out.data...)
+	scratch, err := g.newScratch(asBytes(guardedOne[T](t, int(g.scratchBytes())/int(unsafe.Sizeof(T(0))), c.front)))
+	if err != nil {
+		return err
+	}
+	opA, opB := plain(a), plain(b)
+	if c.packA {
+		opA = g.prepackA(guardedOne[T](t, g.packedALen(), c.front), a)
+	}
+	if c.packB {
+		opB = g.prepackB(guardedOne[T](t, g.packedBLen(), c.front), b)
+	}
+	bias := guardedOne[T](t, c.n, c.front)
+	fillRandom(r, bias, 1, c.n, c.n)
+	var epi epilogue[T]
+	if c.relu {
+		epi = newBiasEpilogue(isa, bias, biasByCol, true)
+	}
+	if c.threads == 1 {
+		g.serial(scratch, opA, opB, out, epi)
+	} else {
+		team.run(func(w *worker) { g.run(w, scratch, opA, opB, out, epi) })
+	}
+
+	bound := gamma[T](c.k + 2) // the products, the old C and the bias
+	for i := range c.m {
+		for j := range c.n {
+			var want, size float64
+			for p := range c.k {
+				x := a.at(i, p) * b.at(p, j)
+				want += x
+				size += math.Abs(x)
+			}
+			if c.accumulate {
+				want += float64(before[i*out.ld+j])
+				size += math.Abs(float64(before[i*out.ld+j]))
+			}
+			if c.relu {
+				want += float64(bias[j])
+				size += math.Abs(float64(bias[j]))
+				want = max(want, 0)
+			}
+			if got := out.at(i, j); !(math.Abs(got-want) <= bound*size) {
+				return fmt.Errorf("c[%d,%d] = %g, want %g +- %g", i, j, got, want, bound*size)
+			}
+		}
+		for j := c.n; j < out.ld && i*out.ld+j < len(out.data); j++ {
+			if !math.IsNaN(out.at(i, j)) {
+				return fmt.Errorf("padding c[%d,%d] = %g was written", i, j, out.at(i, j))
+			}
+		}
+	}
+	return nil
+}
+
+func asBytes[T float](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
+}

@@ -1,0 +1,120 @@
+package cpu
+
+import "unsafe"
+
+// gemmKernels are the parts of a GEMM that depend on the instruction set.
+type gemmKernels[T float] struct {
+	mr int // rows of the largest tile; every smaller number of rows works too
+	nr int // columns of the widest tile
+	vl int // a tile has a multiple of vl columns, nr at most
+
+	// tile is the micro-kernel, after BLIS: it keeps C[rows x cols] in registers
+	// while it runs along k. C = A*B, or C += A*B if add. A is packed as
+	// [k][rows], B as [k][cols].
+	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool)
+
+	// tileAhead does the same and meanwhile fetches k elements from ahead and
+	// as many from ahead+ldAhead into L2: two rows that will be packed next.
+	tileAhead func(rows, cols, k int, a, b, c *T, ldc int, add bool, ahead *T, ldAhead int)
+
+	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < transposeRows and
+	// p < k, a multiple of transposeStep.
+	transpose                    func(dst *T, ldd int, src *T, lds, k int)
+	transposeRows, transposeStep int
+
+	// copyRows writes dst[p*nr+j] = src[p*lds+j] for p < k and j < nr.
+	copyRows func(dst, src *T, lds, k int)
+
+	// biasCol and biasRow write c[i*ldc+j] = max(c[i*ldc+j] + bias, floor), with
+	// bias[j] or bias[i]; cols is a multiple of vl.
+	biasCol, biasRow func(rows, cols int, c *T, ldc int, bias *T, floor T)
+}
+
+func portableGEMMKernels[T float]() gemmKernels[T] {
+	const nr = 16
+	return gemmKernels[T]{
+		mr: 4, nr: nr, vl: 4,
+		tile: tilePortable[T],
+		tileAhead: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ int) {
+			tilePortable(rows, cols, k, a, b, c, ldc, add)
+		},
+		transpose:     transposePortable[T],
+		transposeRows: 4, transposeStep: 4,
+		copyRows: func(dst, src *T, lds, k int) { copyRowsPortable(dst, src, lds, k, nr) },
+		biasCol:  biasColPortable[T],
+		biasRow:  biasRowPortable[T],
+	}
+}
+
+// tilePortable is the twin of the assembly: it keeps 4x4 parts of the tile in
+// registers. The assembly adds the products of an element in the same order,
+// but rounds once where this may round twice.
+//
+//	for i := range rows { for j := range cols {
+//		sum := 0
+//		for p := range k { sum += a[p*rows+i] * b[p*cols+j] }
+//		c[i*ldc+j] = sum   // or += if add
+//	}}
+func tilePortable[T float](rows, cols, k int, a, b, c *T, ldc int, add bool) {
+	as, bs := unsafe.Slice(a, rows*k), unsafe.Slice(b, cols*k)
+	cs := unsafe.Slice(c, (rows-1)*ldc+cols)
+	for j := 0; j < cols; j += 4 {
+		i := 0
+		for ; i+4 <= rows; i += 4 {
+			tile4x4(k, as[i:], rows, bs[j:], cols, cs[i*ldc+j:], ldc, add)
+		}
+		for ; i < rows; i++ {
+			tile1x4(k, as[i:], rows, bs[j:], cols, cs[i*ldc+j:], add)
+		}
+	}
+}
+
+func tile4x4[T float](k int, a []T, lda int, b []T, ldb int, c []T, ldc int, add bool) {
+	var c00, c01, c02, c03, c10, c11, c12, c13 T
+	var c20, c21, c22, c23, c30, c31, c32, c33 T
+	for p := range k {
+		x, y := a[p*lda:][:4:4], b[p*ldb:][:4:4]
+		y0, y1, y2, y3 := y[0], y[1], y[2], y[3]
+		c00 += x[0] * y0
+		c01 += x[0] * y1
+		c02 += x[0] * y2
+		c03 += x[0] * y3
+		c10 += x[1] * y0
+		c11 += x[1] * y1
+		c12 += x[1] * y2
+		c13 += x[1] * y3
+		c20 += x[2] * y0
+		c21 += x[2] * y1
+		c22 += x[2] * y2
+		c23 += x[2] * y3
+		c30 += x[3] * y0
+		c31 += x[3] * y1
+		c32 += x[3] * y2
+		c33 += x[3] * y3
+	}
+	for i, row := range [4][4]T{{c00, c01, c02, c03}, {c10, c11, c12, c13}, {c20, c21, c22, c23}, {c30, c31, c32, c33}} {
+		update(c[i*ldc:], row, add)
+	}
+}
+
+func tile1x4[T float](k int, a []T, lda int, b []T, ldb int, c []T, add bool) {
+	var c0, c1, c2, c3 T
+	for p := range k {
+		x, y := a[p*lda], b[p*ldb:][:4:4]
+		c0 += x * y[0]
+		c1 += x * y[1]
+		c2 += x * y[2]
+		c3 += x * y[3]
+	}
+	update(c, [4]T{c0, c1, c2, c3}, add)
+}
+
+func update[T float](c []T, row [4]T, add bool) {
+	c = c[:4:4]
+	for j, v := range row {
+		if add {
+			v += c[j]
+		}
+		c[j] = v
+	}
+}

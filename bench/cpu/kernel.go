@@ -1,0 +1,68 @@
+package cpu
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// kernel is a chain bound to the tensors of a workspace.
+type kernel struct {
+	name string
+	// body is executed by all workers of the team.
+	body func(w *worker)
+	// private kernels read and write only the worker's own part: repeating one
+	// needs no barrier between.
+	private bool
+}
+
+// Implementation names the micro-kernel or the instruction set.
+func (k *kernel) Implementation() string { return k.name }
+
+// binder makes the kernel of a chain for one element type.
+type binder func(ws *workspace, c bench.Chain) (*kernel, error)
+
+// binders of one chain, by element type.
+type binders struct{ fp32, fp64 binder }
+
+func (b binders) of(d schema.DType) binder {
+	switch d {
+	case schema.FP32:
+		return b.fp32
+	case schema.FP64:
+		return b.fp64
+	}
+	return nil
+}
+
+func (b binders) has(d schema.DType) bool { return b.of(d) != nil }
+
+// kernels by the name of their chain, filled by the init of the file that binds
+// them.
+var kernels = map[string]binders{}
+
+// register adds the binders of a chain.
+func register(chain string, fp32, fp64 binder) {
+	if _, twice := kernels[chain]; twice {
+		panic("cpu: chain " + chain + " registered twice")
+	}
+	kernels[chain] = binders{fp32, fp64}
+}
+
+func kernelNames() []string { return slices.Sorted(maps.Keys(kernels)) }
+
+// Bind looks the chain up and prepares its kernel.
+func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
+	bind := kernels[c.String()].of(ws.dtype)
+	if bind == nil {
+		return nil, fmt.Errorf("cpu: no kernel for %s in %s: %w", c, ws.dtype, bench.ErrUnsupported)
+	}
+	k, err := bind(ws, c)
+	if err != nil {
+		return nil, fmt.Errorf("cpu: bind %s %s: %w", c, ws.dtype, err)
+	}
+	return k, nil
+}

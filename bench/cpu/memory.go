@@ -1,0 +1,55 @@
+package cpu
+
+// memory hands out buffers of one case after the other from arenas. It keeps the
+// pages from case to case: those of a virtual machine are expensive to touch for
+// the first time.
+type memory struct {
+	huge   bool
+	arenas []*arena
+	next   int64 // size that would have held all of the last case
+}
+
+// arenaBytes is the smallest arena.
+const arenaBytes = 64 << 20
+
+// alloc returns n bytes, whatever they hold.
+func (m *memory) alloc(n int64) ([]byte, error) {
+	if len(m.arenas) > 0 {
+		if b, err := m.arenas[len(m.arenas)-1].alloc(n); err == nil {
+			return b, nil
+		}
+	}
+	size := max(arenaBytes, n+hugePage, m.next)
+	a, err := newArena(size, m.huge)
+	if err != nil {
+		return nil, err
+	}
+	m.arenas = append(m.arenas, a)
+	return a.alloc(n)
+}
+
+// reset takes all buffers back. Several arenas are given up for one that would
+// have held everything.
+func (m *memory) reset() error {
+	if len(m.arenas) == 1 {
+		m.arenas[0].reset()
+		return nil
+	}
+	m.next = 0
+	for _, a := range m.arenas {
+		m.next += int64(len(a.mem))
+	}
+	return m.unmap()
+}
+
+// unmap gives all memory back to the system.
+func (m *memory) unmap() error {
+	var first error
+	for _, a := range m.arenas {
+		if err := a.close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	m.arenas = nil
+	return first
+}

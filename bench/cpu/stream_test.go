@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// streamWant is the result of a kernel for one element, and what its rounding
+// error is relative to.
+func streamWant(name string, a, b, c, s float64) (want, magnitude float64) {
+	switch name {
+	case "write", "write_nt":
+		return s, 0
+	case "copy", "copy_nt", "copy_nt4":
+		return b, 0
+	case "scale":
+		return s * b, 0
+	case "add":
+		return b + c, 0
+	case "triad", "triad_nt":
+		return math.FMA(s, c, b), math.Abs(b) + math.Abs(s*c)
+	}
+	return a, 0 // the reading kernels
+}
+
+func TestStream(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, k := range streamKernels(isa) {
+			t.Run(k.name, func(t *testing.T) { testStream(t, k) })
+		}
+	})
+}
+
+// testStream runs a kernel at lengths around the vectors, the unrolled loops and
+// the parts of a call, at every offset from a cache line.
+func testStream(t *testing.T, k streamKernel) {
+	var lengths []int
+	for n := range 70 {
+		lengths = append(lengths, n)
+	}
+	lengths = append(lengths, 127, 128, 129, 200, 255, 256, 257, 300, 511, 513, 1000, 4099)
+	for _, front := range []bool{false, true} {
+		for _, n := range lengths {
+			var x [3][]float64
+			for i := range x {
+				x[i] = guardedOne[float64](t, n+8, front)
+			}
+			for off := range 8 {
+				// Behind a guard page the tensors begin at the page; before
+				// one they end there. The others are offset differently.
+				cut := func(i int) []float64 {
+					o := off * (i + 1) % 8
+					if front {
+						return x[i][o : o+n]
+					}
+					return x[i][len(x[i])-o-n : len(x[i])-o]
+				}
+				checkStream(t, k, 1+off%3, x, cut(0), cut(1), cut(2))
+			}
+		}
+	}
+	for _, n := range []int{streamChunk - 1, streamChunk + 17} {
+		var x [3][]float64
+		for i := range x {
+			x[i] = guardedOne[float64](t, n, i == 0)
+		}
+		checkStream(t, k, 2, x, x[0], x[1], x[2])
+	}
+}
+
+// checkStream runs the kernel on parts a, b and c of the tensors and compares.
+func checkStream(t *testing.T, k streamKernel, reps int, whole [3][]float64, a, b, c []float64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(len(a)), uint64(reps)))
+	for i := range whole[0] {
+		whole[0][i] = math.NaN()
+	}
+	for i := range a {
+		a[i], b[i], c[i] = random.NormFloat64(), random.NormFloat64(), random.NormFloat64()
+	}
+	var bits uint64
+	for _, v := range a {
+		bits += math.Float64bits(v) * uint64(reps)
+	}
+	const s = 1.7
+	wants := make([]float64, len(a))
+	bounds := make([]float64, len(a))
+	for i := range a {
+		want, magnitude := streamWant(k.name, a[i], b[i], c[i], s)
+		wants[i], bounds[i] = want, gamma[float64](2)*magnitude
+	}
+	sum := k.run(reps, a, b, c, s)
+	if k.name != "read" && k.name != "read4" {
+		bits = 0
+	}
+	if sum != bits {
+		t.Fatalf("%s: %d elements, %d passes: the bits add up to %#x, want %#x", k.name, len(a), reps, sum, bits)
+	}
+	for i := range a {
+		if d := math.Abs(a[i] - wants[i]); !(d <= bounds[i]) {
+			t.Fatalf("%s: %d elements: a[%d] = %v, want %v +- %v", k.name, len(a), i, a[i], wants[i], bounds[i])
+		}
+	}
+	written := 0
+	for _, v := range whole[0] {
+		if !math.IsNaN(v) {
+			written++
+		}
+	}
+	if written != len(a) {
+		t.Fatalf("%s: %d elements: %d written", k.name, len(a), written)
+	}
+}
+
+// BenchmarkStream works in a set of L1, L2 and DRAM.
+func BenchmarkStream(b *testing.B) {
+	isas, err := ISAs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	mem, err := newArena(256<<20+1<<16, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer mem.close()
+	for _, isa := range isas {
+		for _, k := range streamKernels(isa) {
+			for _, set := range []int{16 << 10, 512 << 10, 256 << 20} {
+				b.Run(fmt.Sprintf("%s/%s/%dKiB", isa, k.name, set>>10), func(b *testing.B) { benchmarkStream(b, k, mem, set) })
+			}
+		}
+	}
+}
+
+func benchmarkStream(b *testing.B, k streamKernel, mem *arena, set int) {
+	mem.reset()
+	var x [3][]float64
+	for i := range k.tensors {
+		part, err := mem.alloc(int64(set / k.tensors / 64 * 64))
+		if err != nil {
+			b.Fatal(err)
+		}
+		x[i] = as[float64](part)
+		for j := range x[i] {
+			x[i][j] = rand.NormFloat64()
+		}
+	}
+	reps := max(1, 8<<20/set)
+	best := time.Duration(1 << 62)
+	for b.Loop() {
+		begin := time.Now()
+		k.run(reps, x[0], x[1], x[2], 1.7)
+		best = min(best, time.Since(begin))
+	}
+	b.ReportMetric(float64(reps*len(x[0])*k.bytes)/float64(best), "GB/s")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,14 @@
+package cpu
+
+import "golang.org/x/sys/unix"
+
+// thread is the operating system thread of a worker.
+type thread struct{ tid int }
+
+// pin binds the calling thread to one CPU.
+func (t *thread) pin(cpu int) error {
+	t.tid = unix.Gettid()
+	var set unix.CPUSet
+	set.Set(cpu)
+	return unix.SchedSetaffinity(0, &set)
+}

@@ -1,0 +1,292 @@
+package cpu
+
+// The map kernels run over the rows i < m and the columns j < n. The loops below
+// are those of the portable twins.
+
+// vecExpF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = exp(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecExpF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecExpF32AVX2 is the same loop.
+//
+//go:noescape
+func vecExpF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecErfF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = erf(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecErfF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecErfF32AVX2 is the same loop.
+//
+//go:noescape
+func vecErfF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecTanhF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = tanh(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecTanhF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecTanhF32AVX2 is the same loop.
+//
+//go:noescape
+func vecTanhF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecReluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j], 0)
+//		}
+//	}
+//
+//go:noescape
+func vecReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecReluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecGeluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			x := src[i*lds+j]
+//			dst[i*ldd+j] = x / 2 * (1 + erf(x/sqrt2))
+//		}
+//	}
+//
+//go:noescape
+func vecGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecGeluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecScaleF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a * src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecScaleF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecScaleF32AVX2 is the same loop.
+//
+//go:noescape
+func vecScaleF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddScalarF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] + b
+//		}
+//	}
+//
+//go:noescape
+func vecAddScalarF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddScalarF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddScalarF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddScalarReluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j]+b, 0)
+//		}
+//	}
+//
+//go:noescape
+func vecAddScalarReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddScalarReluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddScalarReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAffineF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a*src[i*lds+j] + b
+//		}
+//	}
+//
+//go:noescape
+func vecAffineF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAffineF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAffineF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAffineReluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(a*src[i*lds+j]+b, 0)
+//		}
+//	}
+//
+//go:noescape
+func vecAffineReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAffineReluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAffineReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] + row[j]
+//		}
+//	}
+//
+//go:noescape
+func vecAddRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowReluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j]+row[j], 0)
+//		}
+//	}
+//
+//go:noescape
+func vecAddRowReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowReluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowGeluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = gelu(src[i*lds+j] + row[j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddRowGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecAddRowGeluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecMulRowF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] * row[j]
+//		}
+//	}
+//
+//go:noescape
+func vecMulRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecMulRowF32AVX2 is the same loop.
+//
+//go:noescape
+func vecMulRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+
+// vecRowMaxF32AVX512:
+//
+//	largest := -inf
+//	for j := range n {
+//		largest = max(largest, src[j])
+//	}
+//
+//go:noescape
+func vecRowMaxF32AVX512(src *float32, n int) float32
+
+// vecRowMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowMaxF32AVX2(src *float32, n int) float32
+
+// vecExpSumF32AVX512:
+//
+//	for j := range n {
+//		dst[j] = exp(src[j]*scale - max)
+//		sum += dst[j]
+//	}
+//
+//go:noescape
+func vecExpSumF32AVX512(dst, src *float32, n int, scale, max float32) float32
+
+// vecExpSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecExpSumF32AVX2(dst, src *float32, n int, scale, max float32) float32
+
+// vecColMaxF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[j] = max(dst[j], src[i*ld+j])
+//		}
+//	}
+//
+//go:noescape
+func vecColMaxF32AVX512(dst, src *float32, ld, m, n int)
+
+// vecColMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecColMaxF32AVX2(dst, src *float32, ld, m, n int)
+
+// vecColExpSumF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ld+j] = exp(src[i*ld+j]*scale + shift[j])
+//			sum[j] += dst[i*ld+j]
+//		}
+//	}
+//
+//go:noescape
+func vecColExpSumF32AVX512(dst, src, shift, sum *float32, ld, m, n int, scale float32)
+
+// vecColExpSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecColExpSumF32AVX2(dst, src, shift, sum *float32, ld, m, n int, scale float32)

@@ -1,0 +1,181 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// mapCase is an element-wise kernel with its float64 twin. The bound of the error
+// is in units of u = 2^-24 or 2^-53: roundings times the magnitude of what is
+// rounded.
+type mapCase[T float] struct {
+	name   string
+	kernel mapKernel[T]
+	hasRow bool
+	f      func(x, row, a, b float64) (want, bound float64)
+}
+
+// geluBound is the documented error of gelu in units of u|x|.
+const geluBound = 3
+
+func mapCases[T float](k vecKernels[T]) []mapCase[T] {
+	relu := func(x float64) float64 { return math.Max(x, 0) }
+	plus := func(x, y float64) float64 { return math.Abs(x) + math.Abs(y) }
+	type f = func(x, row, a, b float64) (float64, float64)
+	ulps := func(g func(float64) float64, n float64) f {
+		return func(x, _, _, _ float64) (float64, float64) { y := g(x); return y, 2 * n * math.Abs(y) }
+	}
+	return []mapCase[T]{
+		{"exp", k.exp, false, ulps(math.Exp, 2)},
+		{"erf", k.erf, false, ulps(math.Erf, 4)},
+		{"tanh", k.tanh, false, ulps(math.Tanh, 4)},
+		{"relu", k.relu, false, func(x, _, _, _ float64) (float64, float64) { return relu(x), 0 }},
+		{"gelu", k.gelu, false, func(x, _, _, _ float64) (float64, float64) { return gelu(x), geluBound * math.Abs(x) }},
+		{"scale", k.scale, false, func(x, _, a, _ float64) (float64, float64) { return a * x, math.Abs(a * x) }},
+		{"addScalar", k.addScalar, false, func(x, _, _, b float64) (float64, float64) { return x + b, plus(x, b) }},
+		{"addScalarRelu", k.addScalarRelu, false, func(x, _, _, b float64) (float64, float64) { return relu(x + b), plus(x, b) }},
+		{"affine", k.affine, false, func(x, _, a, b float64) (float64, float64) { return a*x + b, 2 * plus(a*x, b) }},
+		{"affineRelu", k.affineRelu, false, func(x, _, a, b float64) (float64, float64) { return relu(a*x + b), 2 * plus(a*x, b) }},
+		{"addRow", k.addRow, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
+		{"addRowRelu", k.addRowRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
+		// The slope of gelu is at most 1.13.
+		{"addRowGelu", k.addRowGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
+		{"mulRow", k.mulRow, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
+	}
+}
+
+func TestMaps(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		t.Run("fp32", func(t *testing.T) { testMaps(t, mapCases(vecKernelsFor[float32](isa))) })
+		t.Run("fp64", func(t *testing.T) { testMaps(t, mapCases(vecKernelsFor[float64](isa))) })
+	})
+}
+
+// testMaps runs every kernel on slices of every length around the unrolled loops,
+// on both sides of guard pages, in place and not, and on tiles with ld > n.
+func testMaps[T float](t *testing.T, cases []mapCase[T]) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const longest = 600
+	lengths := []int{longest}
+	for n := range 150 {
+		lengths = append(lengths, n)
+	}
+	srcs, dsts, rows := guardedSlices[T](t, longest), guardedSlices[T](t, longest), guardedSlices[T](t, longest)
+	side := func(x [2][]T, front, n int) []T {
+		if front == 1 {
+			return x[1][:n]
+		}
+		return x[0][longest-n:]
+	}
+	const a, b = -1.25, 0.375
+	for _, c := range cases {
+		for _, n := range lengths {
+			front := n % 2
+			src, dst, row := side(srcs, front, n), side(dsts, front, n), side(rows, front, n)
+			fillRandom(r, src, 1, n, n)
+			fillRandom(r, row, 1, n, n)
+			if !c.hasRow {
+				row = nil
+			}
+			for _, inPlace := range []bool{false, true} {
+				original := append([]T{}, src...)
+				to := dst
+				if inPlace {
+					to = src
+				}
+				c.kernel.slice(to, src, row, a, b)
+				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, row, n, n, a, b)
+			}
+		}
+		for _, shape := range [][3]int{{1, 1, 1}, {14, 32, 32}, {13, 31, 37}, {3, 17, 18}, {6, 16, 50}, {8, 37, 37}, {3, 129, 150}} {
+			m, n, ld := shape[0], shape[1], shape[2]
+			size := (m-1)*ld + n
+			tile, row := side(srcs, 0, size), side(rows, 0, n)
+			for i := range tile {
+				if tile[i] = T(math.NaN()); i%ld < n {
+					tile[i] = T(r.NormFloat64())
+				}
+			}
+			fillRandom(r, row, 1, n, n)
+			if !c.hasRow {
+				row = nil
+			}
+			original := append([]T{}, tile...)
+			c.kernel.tile(tile, ld, m, n, row, a, b)
+			compareMap(t, c, fmt.Sprintf("tile %dx%d ld=%d", m, n, ld), original, tile, row, n, ld, a, b)
+		}
+	}
+}
+
+func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row []T, n, ld int, a, b float64) {
+	t.Helper()
+	for i, x := range src {
+		j := i % ld
+		if j >= n {
+			if dst[i] == dst[i] {
+				t.Fatalf("cpu: %s %s: [%d,%d] in the padding written: %g", c.name, where, i/ld, j, dst[i])
+			}
+			continue
+		}
+		y := 0.0
+		if row != nil {
+			y = float64(row[j])
+		}
+		want, bound := c.f(float64(x), y, a, b)
+		if e := math.Abs(float64(dst[i]) - want); !(e <= bound*gamma[T](1)) {
+			t.Fatalf("cpu: %T %s %s: [%d,%d] f(%g, %g) = %g, want %g +- %g", x, c.name, where, i/ld, j, x, y, dst[i], want, bound*gamma[T](1))
+		}
+	}
+}
+
+// TestGELUError checks the documented error over the range where gelu bends, and
+// the limits beyond.
+func TestGELUError(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testGELU(t, vecKernelsFor[float32](isa))
+		testGELU(t, vecKernelsFor[float64](isa))
+	})
+}
+
+func testGELU[T float](t *testing.T, k vecKernels[T]) {
+	const n = 40001
+	x, y := make([]T, n), make([]T, n)
+	for i := range x {
+		x[i] = T(-12 + 24*float64(i)/(n-1))
+	}
+	k.gelu.slice(y, x, nil, 0, 0)
+	worst := 0.0
+	for i := range x {
+		e := math.Abs(float64(y[i])-gelu(float64(x[i]))) / (gamma[T](1) * math.Abs(float64(x[i])))
+		if x[i] != 0 {
+			worst = math.Max(worst, e)
+		}
+	}
+	t.Logf("%T gelu: error %.2f u|x|", x[0], worst)
+	if !(worst <= geluBound) {
+		t.Errorf("cpu: %T gelu: error %g u|x|, documented %d", x[0], worst, geluBound)
+	}
+	special := []T{0, T(math.Inf(1)), T(math.Inf(-1)), 1e30, -1e30, T(math.NaN())}
+	k.gelu.slice(y[:6], special, nil, 0, 0)
+	if y[0] != 0 || y[1] != special[1] || y[2] != 0 || y[3] != 1e30 || y[4] != 0 || y[5] == y[5] {
+		t.Errorf("cpu: gelu%v = %v", special, y[:6])
+	}
+}
+
+func TestReLUKeepsNaN(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		k := vecKernelsFor[float32](isa)
+		x := make([]float32, 100)
+		for i := range x {
+			x[i] = float32(math.NaN())
+		}
+		k.relu.slice(x, x, nil, 0, 0)
+		for i, v := range x {
+			if v == v {
+				t.Fatalf("cpu: %s relu(NaN)[%d] = %g", isa, i, v)
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"hwcal/bench/ref"
+	"hwcal/schema"
+)
+
+// fake is a backend whose clock is scripted: a kernel takes the time that a
+// roofline of round numbers gives it, with noise from a seeded generator. Its
+// results are those of the reference, unless it is told to be wrong.
+type fake struct {
+	now     time.Time
+	rng     *rand.Rand
+	noise   float64             // relative, one-sided
+	clock   func(n int) float64 // reading n of the effective clock, MHz
+	reads   int
+	reasons []string // of noise
+	wrong   string   // chain whose results are wrong
+	none    string   // chain that has no kernel
+	slower  map[string]float64
+}
+
+func newFake() *fake {
+	return &fake{
+		now:   time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		rng:   rand.New(rand.NewPCG(1, 1)),
+		noise: 0.002,
+		clock: func(int) float64 { return 3000 },
+	}
+}
+
+// The fake machine: 100 GFLOPS in fp64 and 200 in fp32 a thread; caches of 32 KiB,
+// 1 MiB and 16 MiB.
+func (f *fake) flops(d schema.DType) float64 { return 800e9 / float64(d.Bytes()) }
+
+func (f *fake) bandwidth(bytes, threads float64) float64 {
+	switch each := bytes / threads; {
+	case each <= 32<<10:
+		return 400e9 * threads
+	case each <= 1<<20:
+		return 100e9 * threads
+	case bytes <= 16<<20:
+		return 30e9 * threads
+	}
+	return 12e9 * threads
+}
+
+func (f *fake) Now() time.Time { return f.now }
+
+func (f *fake) Clock(Place) (float64, error) {
+	f.now = f.now.Add(200 * time.Microsecond)
+	f.reads++
+	return f.clock(f.reads), nil
+}
+
+func (f *fake) Watch(Place) func() Noise { return func() Noise { return Noise{f.reasons} } }
+
+func (f *fake) Limit(d schema.DType, p Place) Limit {
+	return Limit{FLOPPerCycle: 512 / float64(d.Bytes()) * float64(p.Threads), BytesPerCycle: 192 * float64(p.Threads)}
+}
+
+func (f *fake) Kernels() []KernelInfo { return nil }
+
+func (f *fake) Open(c Case) (Workspace, error) {
+	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}}, nil
+}
+
+type fakeWorkspace struct {
+	*fake
+	Case
+	fields map[*Tensor]ref.Field
+}
+
+type fakeKernel struct {
+	chain Chain
+	name  string
+}
+
+func (k fakeKernel) Implementation() string { return k.name }
+
+func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
+	if c.String() == w.none {
+		return nil, fmt.Errorf("fake: no kernel for %s: %w", c, ErrUnsupported)
+	}
+	return fakeKernel{c, "fake"}, nil
+}
+
+func (w *fakeWorkspace) Sample(ks []Kernel, n int) (time.Duration, error) {
+	seconds := 0.0
+	for _, k := range ks {
+		chain := k.(fakeKernel).chain
+		for _, op := range chain {
+			w.write(op)
+		}
+		seconds += w.seconds(chain)
+	}
+	seconds *= float64(n) * (1 + w.rng.ExpFloat64()*w.fake.noise)
+	d := time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
+	w.now = w.now.Add(d)
+	return d, nil
+}
+
+// seconds of one execution: compute and traffic do not overlap.
+func (w *fakeWorkspace) seconds(c Chain) float64 {
+	threads := float64(w.Place.Threads)
+	if p, is := c[0].Params.(ChaseParams); is {
+		return float64(p.Loads) * 5e-9
+	}
+	t := float64(c.FLOP()) / w.flops(w.DType) / threads
+	bytes := float64(c.FusedElems() * w.DType.Bytes())
+	passes := 1.0
+	if p, is := c[0].Params.(StreamParams); is {
+		passes = float64(p.Passes)
+	}
+	if c[0].Name != "peak_fma" {
+		t += passes * bytes / w.bandwidth(bytes, threads)
+	}
+	if factor, ok := w.slower[c.String()]; ok {
+		t *= factor
+	}
+	return t
+}
+
+func (w *fakeWorkspace) Read(t *Tensor, at int64, dst []float64) error {
+	f := w.field(t)
+	for i := range dst {
+		dst[i] = f(at + int64(i)).V
+		if w.wrong != "" && w.Chain.String() == w.wrong && t == w.Chain.Output() {
+			dst[i] += 1
+		}
+	}
+	return nil
+}
+
+// field is a tensor as the reference has it.
+func (w *fakeWorkspace) field(t *Tensor) ref.Field {
+	if f, ok := w.fields[t]; ok {
+		return f
+	}
+	for i, in := range w.Chain.Inputs() {
+		if in == t {
+			block := t.Fill.Block(w.Seed, i, t.Elems())
+			w.fields[t] = ref.Exact(func(i int64) float64 { return block[i%int64(len(block))] })
+			return w.fields[t]
+		}
+	}
+	panic("fake: nothing has written " + t.Name)
+}
+
+// write gives a tensor the values that the operation computes.
+func (w *fakeWorkspace) write(op Op) {
+	if op.Ref == nil {
+		return
+	}
+	in := make([]ref.Field, len(op.In))
+	for i, t := range op.In {
+		in[i] = w.field(t)
+	}
+	w.fields[op.Out] = op.Ref(in, precisionOf(w.DType))
+}
+
+func (w *fakeWorkspace) Poison(*Tensor, []int64) error { return nil }
+func (w *fakeWorkspace) Close() error                  { return nil }

@@ -1,0 +1,158 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+
+	"hwcal/schema"
+)
+
+// levels is what is known of the memory hierarchy: the caches as claimed, and
+// where the curve of bandwidth over working set becomes flat.
+type levels struct {
+	caches []cacheLevel
+	// flatFrom is the working set from which on the curve is flat: DRAM. 0 as
+	// long as no curve has shown it.
+	flatFrom int64
+	flatGBps float64 // bandwidth of the flat part, one thread, read
+	limited  bool    // the curve ended before it was flat
+}
+
+// cacheLevel is one level of data cache.
+type cacheLevel struct {
+	name     schema.Level
+	size     int64 // bytes of one cache
+	sharedBy int   // logical CPUs a cache
+}
+
+var cacheNames = []schema.Level{schema.L1, schema.L2, schema.L3, schema.L4}
+
+// claimedLevels takes the data caches from the description of a CPU, innermost
+// first; of several classes of cores the smallest cache counts.
+func claimedLevels(caches []schema.Cache) levels {
+	var l levels
+	for i, name := range cacheNames {
+		found := cacheLevel{name: name}
+		for _, c := range caches {
+			if c.Level == i+1 && c.Type != "instruction" && (found.size == 0 || c.SizeBytes < found.size) {
+				found.size, found.sharedBy = c.SizeBytes, c.SharedBy
+			}
+		}
+		if found.size > 0 {
+			l.caches = append(l.caches, found)
+		}
+	}
+	return l
+}
+
+// curvePoint is the read bandwidth of one thread over a working set.
+type curvePoint struct {
+	bytes int64
+	gbps  float64
+}
+
+// flatTolerance is how far the points of two doublings may lie apart to be flat.
+const flatTolerance = 0.03
+
+// flat says whether the last points of a curve, in steps of at most sqrt 2, span
+// two doublings and lie within the tolerance of each other.
+func flat(curve []curvePoint) bool {
+	n := len(curve)
+	low, high := math.Inf(1), 0.0
+	for i := n - 1; i >= 0; i-- {
+		low, high = min(low, curve[i].gbps), max(high, curve[i].gbps)
+		if high > low*(1+flatTolerance) {
+			return false
+		}
+		if curve[i].bytes*4 <= curve[n-1].bytes {
+			return true
+		}
+	}
+	return false
+}
+
+// learn reads the DRAM plateau off a finished curve: the mean of its last two
+// doublings, and where, coming from there, the curve leaves it.
+func (l *levels) learn(curve []curvePoint) {
+	last := curve[len(curve)-1].bytes
+	sum, n := 0.0, 0.0
+	for _, p := range curve {
+		if p.bytes*4 >= last {
+			sum += p.gbps
+			n++
+		}
+	}
+	l.flatGBps = sum / n
+	l.flatFrom = last
+	for i := len(curve) - 1; i >= 0 && curve[i].gbps <= l.flatGBps*(1+2*flatTolerance); i-- {
+		l.flatFrom = curve[i].bytes
+	}
+	l.limited = !flat(curve)
+}
+
+// of says in which level a working set lives that threads share evenly.
+func (l levels) of(bytes int64, threads int) schema.Level {
+	for _, c := range l.caches {
+		if bytes <= c.capacity(threads) && (l.flatFrom == 0 || bytes < l.flatFrom || bytes <= l.caches[0].size) {
+			return c.name
+		}
+	}
+	return schema.DRAM
+}
+
+// capacity of the caches of a level that the threads can fill together, one
+// thread a core.
+func (c cacheLevel) capacity(threads int) int64 {
+	caches := max(1, threads/max(1, c.sharedBy))
+	if c.name == schema.L1 || c.name == schema.L2 {
+		// SMT siblings share these; workers take one core each first.
+		caches = threads
+	}
+	return int64(caches) * c.size
+}
+
+// Working sets of the DRAM kernels: at least this much an array and thread.
+const dramArrayBytes = 256 << 20
+
+// arrayBytes chooses, for a level, the bytes of one of the up to three arrays of a
+// STREAM kernel over all threads: a kernel of one array must not fit into the
+// level before, one of three must fit into this one.
+func (l levels) arrayBytes(name schema.Level, threads int, memory int64) (bytes int64, limited bool, err error) {
+	if name == schema.DRAM {
+		want := max(dramArrayBytes*int64(threads), l.flatFrom)
+		if most := memory / 3 &^ 4095; want > most {
+			return most, true, nil
+		}
+		return want, l.limited, nil
+	}
+	inner := int64(0)
+	for _, c := range l.caches {
+		if c.name != name {
+			inner = c.capacity(threads)
+			continue
+		}
+		capacity := c.capacity(threads)
+		if l.flatFrom > 0 && l.flatFrom/2 < capacity && inner > 0 {
+			// A virtual machine claims the cache of its host: the curve knows.
+			capacity = max(l.flatFrom/2, 0)
+		}
+		if inner == 0 {
+			return capacity / 4 &^ 63, false, nil
+		}
+		if array := min(2*inner, capacity/4) &^ 63; array*2 > inner {
+			return array, false, nil
+		}
+		return 0, false, fmt.Errorf("no room between %d bytes of the level before and %d effective bytes of %s: %w",
+			inner, capacity, name, ErrUnsupported)
+	}
+	return 0, false, fmt.Errorf("no %s: %w", name, ErrUnsupported)
+}
+
+// names lists the levels, innermost first, DRAM last.
+func (l levels) names() []schema.Level {
+	var all []schema.Level
+	for _, c := range l.caches {
+		all = append(all, c.name)
+	}
+	return append(all, schema.DRAM)
+}

@@ -1,0 +1,17 @@
+package bench
+
+import "hwcal/bench/ref"
+
+// Gemm is Y[m,n] = X[m,k] W[k,n], 2mnk FLOP.
+func Gemm(x, w *Tensor) Op {
+	m, k, n := x.Dims[0], x.Dims[1], w.Dims[1]
+	return Op{
+		Name: "gemm",
+		In:   []*Tensor{x, w},
+		Out:  &Tensor{Name: "gemm", Dims: []int64{m, n}},
+		FLOP: 2 * m * n * k,
+		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
+			return ref.Gemm(in[0], in[1], n, k, p)
+		},
+	}
+}

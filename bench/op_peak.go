@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"hwcal/bench/ref"
+	"hwcal/schema"
+)
+
+// peakRounds makes one execution some hundred microseconds on a wide core.
+const peakRounds = 64
+
+// peakAccs is the number of elements that PeakFMA leaves for checking: a whole
+// set of accumulators of the widest kernel.
+const peakAccs = 1024
+
+// PeakFMA runs x <- 0.5 x + 1 in independent registers, `rounds` times over all
+// accumulators of each thread. It touches no memory but to leave the
+// accumulators, which converge to 2. One round counts peakRoundFLOP for each
+// thread, whatever the number of registers, so that a case means the same on
+// every instruction set.
+func PeakFMA(rounds, threads int64) Op {
+	return Op{
+		Name:   "peak_fma",
+		Out:    &Tensor{Name: "accumulators", Dims: []int64{threads, peakAccs}},
+		FLOP:   rounds * PeakRoundFLOP * threads,
+		Params: PeakParams{rounds},
+		Ref: func(_ []ref.Field, p ref.Precision) ref.Field {
+			return ref.Constant(2, p)
+		},
+	}
+}
+
+// PeakParams is the number of rounds.
+type PeakParams struct{ Rounds int64 }
+
+// PeakRoundFLOP is the FLOP of one round and thread: a multiple of
+// 2 FLOP x lanes x accumulators for every kernel of 12 to 30 registers.
+const PeakRoundFLOP = 15 << 14
+
+func init() {
+	Register(Pattern{
+		Name:  "peak_fma",
+		Group: "compute",
+		Doc:   "x <- 0.5 x + 1 in independent registers: what the FMA units can do",
+		Dims:  []string{"rounds"},
+		Shapes: func(schema.Mode) []Shape {
+			return []Shape{dims([]string{"rounds"}, peakRounds)}
+		},
+		Chain: func(s Shape, threads int64) (Chain, error) {
+			return Chain{PeakFMA(s.Get("rounds"), threads)}, nil
+		},
+	})
+}

@@ -1,0 +1,27 @@
+package bench
+
+import "hwcal/schema"
+
+func init() {
+	names := []string{"m", "n", "k"}
+	Register(Pattern{
+		Name:  "matmul",
+		Group: "compute",
+		Doc:   "Y[m,n] = X[m,k] W[k,n]",
+		Dims:  names,
+		Shapes: func(mode schema.Mode) []Shape {
+			shapes := []Shape{dims(names, 512, 1024, 1024), dims(names, 1024, 1024, 1024), dims(names, 2048, 2048, 2048)}
+			switch mode {
+			case schema.Quick:
+				return shapes
+			case schema.Full:
+				shapes = append(shapes, dims(names, 4096, 4096, 4096), dims(names, 32, 4096, 4096), dims(names, 1000, 999, 1001))
+			}
+			return append([]Shape{dims(names, 256, 256, 256)}, shapes...)
+		},
+		Chain: func(s Shape, _ int64) (Chain, error) {
+			x, w := linearInputs(s)
+			return Chain{Gemm(x, w)}, nil
+		},
+	})
+}

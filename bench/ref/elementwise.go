@@ -1,0 +1,53 @@
+package ref
+
+import "math"
+
+// Bias is Y[.,n] = X[.,n] + b[n].
+func Bias(x, b Field, n int64, p Precision) Field {
+	return func(i int64) Num {
+		a, c := x(i), b(i%n)
+		v := a.V + c.V
+		e := a.E + c.E
+		return Num{v, e + p.U*(abs(v)+e)}
+	}
+}
+
+// ReLU is Y = max(X, 0).
+func ReLU(x Field) Field {
+	return func(i int64) Num {
+		a := x(i)
+		return Num{max(a.V, 0), a.E}
+	}
+}
+
+// GELU is Y = X/2 (1 + erf(X/sqrt 2)). Its slope is below 1.13 everywhere. The
+// kernels compute erf to a few ulp of 1, which X/2 scales.
+func GELU(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := a.V / 2 * math.Erfc(-a.V/math.Sqrt2)
+		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+	}
+}
+
+// Scale is Y = s X.
+func Scale(x Field, s float64, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		return Num{s * a.V, abs(s) * (a.E + 2*p.U*(abs(a.V)+a.E))}
+	}
+}
+
+// BatchNorm is the inference form on X[N,C,spatial]:
+// Y = (X - mean[c]) gamma[c] / sqrt(var[c] + eps) + beta[c].
+func BatchNorm(x, gamma, beta, mean, variance Field, channels, spatial int64, eps float64, p Precision) Field {
+	return func(i int64) Num {
+		c := i / spatial % channels
+		a, m, b := x(i), mean(c).V, beta(c).V
+		s := gamma(c).V / math.Sqrt(variance(c).V+eps)
+		// Kernels may compute X s + (beta - mean s), or fold s into the weights
+		// that made X: each term of either is rounded a few times.
+		terms := abs(s)*(abs(a.V)+a.E+abs(m)) + abs(b)
+		return Num{(a.V-m)*s + b, abs(s)*a.E + p.gamma(slack)*terms}
+	}
+}

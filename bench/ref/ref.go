@@ -1,0 +1,52 @@
+// Package ref says what every operation means, in float64, and how far a correct
+// implementation in a narrower type may be from it. It is slow and obviously
+// right.
+//
+// A tensor is a Field: a function from the row-major index of an element to its
+// value, computed on demand, so that a few elements of a large result can be
+// checked without computing the rest.
+package ref
+
+// Num is the exact value V of an element (to float64) and a bound E on the
+// absolute error of a correct implementation. Bounds travel with the values: they
+// are derived by standard error analysis (Higham, Accuracy and Stability of
+// Numerical Algorithms, chapters 2 and 3) and never picked.
+type Num struct{ V, E float64 }
+
+// Field is a tensor, by the row-major index of its elements.
+type Field func(i int64) Num
+
+// Exact is a field that holds the values as they are.
+func Exact(at func(i int64) float64) Field {
+	return func(i int64) Num { return Num{V: at(i)} }
+}
+
+// Precision is the arithmetic of the implementation.
+type Precision struct {
+	U float64 // unit roundoff of the accumulation
+}
+
+// gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
+func (p Precision) gamma(k int64) float64 {
+	ku := float64(k) * p.U
+	return ku / (1 - ku)
+}
+
+// slack is the number of roundings that fused and unfused kernels may add to a
+// sum: a folded weight (3), a bias, a scale and the rescaling of a partial result.
+const slack = 8
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// dot is the inner product of k pairs of elements. Each product and each partial
+// sum is rounded once, in any order.
+func (p Precision) dot(k int64, pair func(i int64) (a, b Num)) Num {
+	var v, magnitude, carried float64
+	for i := range k {
+		a, b := pair(i)
+		v += a.V * b.V
+		magnitude += abs(a.V * b.V)
+		carried += abs(a.V)*b.E + abs(b.V)*a.E + a.E*b.E
+	}
+	return Num{v, p.gamma(k+slack)*(magnitude+carried) + carried}
+}

@@ -1,0 +1,45 @@
+package ref
+
+import "math"
+
+// Softmax is Y[.,j] = exp(X[.,j] - max) / sum over rows of n elements.
+//
+// The relative error of an element is that of its exponential, exp of the
+// absolute error of its argument, plus the mean of those of the row (from the
+// sum), plus the roundings of the subtraction, the exponential, the sum and the
+// quotient.
+func Softmax(x Field, n int64, p Precision) Field {
+	// The last row is kept: its elements are asked for one after the other.
+	kept := int64(-1)
+	row := make([]Num, n)
+	return func(i int64) Num {
+		if r := i / n; r != kept {
+			softmaxRow(row, func(j int64) Num { return x(r*n + j) }, p)
+			kept = r
+		}
+		return row[i%n]
+	}
+}
+
+func softmaxRow(row []Num, x func(j int64) Num, p Precision) {
+	largest := math.Inf(-1)
+	for j := range row {
+		row[j] = x(int64(j))
+		largest = max(largest, row[j].V)
+	}
+	var sum, carried float64
+	for j, a := range row {
+		y := math.Exp(a.V - largest)
+		// Kernels may form the argument as x c - max c, with c the scale and the
+		// base of the exponential.
+		err := a.E + p.gamma(4)*(abs(a.V)+abs(largest))
+		row[j] = Num{y, err}
+		sum += y
+		carried += y * err
+	}
+	common := carried/sum + p.gamma(int64(len(row))+slack)
+	for j, a := range row {
+		y := a.V / sum
+		row[j] = Num{y, y * math.Expm1(a.E+common)}
+	}
+}

@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// Runner measures cases on a backend: it verifies first, then samples within a
+// budget, and watches the clock and the host meanwhile.
+type Runner struct {
+	Backend  Backend
+	Settings Settings
+	Now      func() time.Time // spends the budgets; samples are timed by the backend
+}
+
+// Measurement is the outcome of one case.
+type Measurement struct {
+	Seconds        []float64 // of one execution, one a sample
+	Implementation string
+	ClockMHz       float64 // 0 if the backend cannot tell
+	MaxAbsError    float64
+	Verified       bool
+	Warnings       []schema.Code
+	Notes          []string // what the warnings say, in words
+}
+
+// Measure times the chain: of one operation, or of several fused.
+func (r *Runner) Measure(ctx context.Context, c Case) (Measurement, error) {
+	ws, err := r.Backend.Open(c)
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer ws.Close()
+	return r.MeasureIn(ctx, ws, c, r.Settings.CaseBudget)
+}
+
+// MeasureIn times a chain over tensors of an open workspace.
+func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget time.Duration) (Measurement, error) {
+	k, err := ws.Bind(c.Chain)
+	if err != nil {
+		return Measurement{}, err
+	}
+	m := Measurement{Implementation: k.Implementation()}
+	seq := []Kernel{k}
+	if verifiable(c.Chain) {
+		if m.MaxAbsError, err = verify(ws, c, seq, expect(ws, c)); err != nil {
+			return m, err
+		}
+		m.Verified = true
+	}
+	n, err := r.iterations(ws, seq)
+	if err != nil {
+		return m, err
+	}
+	g, err := r.guard(ctx, c.Place, func() error {
+		m.Seconds = m.Seconds[:0]
+		deadline := r.Now().Add(budget)
+		for {
+			t, err := ws.Sample(seq, n)
+			if err != nil {
+				return err
+			}
+			m.Seconds = append(m.Seconds, t.Seconds()/float64(n))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r.enough(m.Seconds, !r.Now().Before(deadline)) {
+				return nil
+			}
+		}
+	})
+	m.ClockMHz, m.Warnings, m.Notes = g.clock, g.codes, g.notes
+	return m, err
+}
+
+// enough decides after each sample whether to stop.
+func (r *Runner) enough(samples []float64, spent bool) bool {
+	n := len(samples)
+	switch {
+	case n < r.Settings.MinSamples:
+		return false
+	case spent || n >= r.Settings.MaxSamples:
+		return true
+	case n%10 != 0 || n < 30:
+		return false
+	}
+	s := stat.Summarize(samples, stat.Smaller)
+	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
+}
+
+// iterations warms up and finds how often to run the kernels for one sample.
+func (r *Runner) iterations(ws Workspace, seq []Kernel) (int, error) {
+	n := 1
+	var spent time.Duration
+	for {
+		t, err := ws.Sample(seq, n)
+		if err != nil {
+			return 0, err
+		}
+		spent += t
+		if t >= r.Settings.MinSample && spent >= r.Settings.WarmUp {
+			return n, nil
+		}
+		if t < r.Settings.MinSample {
+			// Aim a little over, so that a faster moment does not fall short.
+			grow := 1.2 * float64(r.Settings.MinSample) / float64(max(t, time.Nanosecond))
+			n = int(math.Ceil(float64(n) * min(grow, 100)))
+		}
+	}
+}
+
+// guarded is what the guards saw around a case.
+type guarded struct {
+	clock float64
+	codes []schema.Code
+	notes []string
+}
+
+func (g *guarded) warn(code schema.Code, format string, args ...any) {
+	if !slices.Contains(g.codes, code) {
+		g.codes = append(g.codes, code)
+		g.notes = append(g.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// guard runs a case between two readings of the effective clock and repeats it if
+// the clock moved; it also keeps the garbage collector away.
+func (r *Runner) guard(ctx context.Context, p Place, run func() error) (guarded, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	begin := r.Now()
+	for try := 0; ; try++ {
+		var g guarded
+		before, err := r.clock(p, &g) // right after the warm-up, for the same reason
+		if err != nil {
+			return g, err
+		}
+		since := r.Backend.Watch(p)
+		if err := run(); err != nil {
+			return g, err
+		}
+		// At once: the clock of an instruction set is kept for less than a
+		// millisecond after its last instruction.
+		after, err := r.clock(p, &g)
+		if err != nil {
+			return g, err
+		}
+		noise := since()
+		if len(noise.Reasons) > 0 {
+			g.warn(schema.NoisyHost, "%s", strings.Join(noise.Reasons, "; "))
+		}
+		if before == 0 || after == 0 {
+			return g, nil
+		}
+		g.clock = (before + after) / 2
+		if moved := math.Abs(after/before - 1); moved > clockTolerance {
+			if try < retries && r.Now().Sub(begin) < retryTime {
+				continue
+			}
+			g.warn(schema.Throttled, "the clock moved from %.0f to %.0f MHz in the last of %d tries", before, after, try+1)
+		}
+		return g, nil
+	}
+}
+
+// clock reads the effective clock; where a reading is disturbed it is absent and
+// flagged, where the backend has none it is absent.
+func (r *Runner) clock(p Place, g *guarded) (float64, error) {
+	mhz, err := r.Backend.Clock(p)
+	switch {
+	case err == nil:
+		return mhz, nil
+	case errors.Is(err, ErrUnsupported):
+		return 0, nil
+	case errors.Is(err, ErrUnsettled):
+		g.warn(schema.ClockUnsettled, "%v", err)
+		return 0, nil
+	}
+	return 0, err
+}

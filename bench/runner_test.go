@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"hwcal/schema"
+)
+
+func fakeRunner(f *fake) *Runner {
+	return &Runner{Backend: f, Settings: SettingsOf(schema.Default), Now: f.Now}
+}
+
+func fakeCase(t *testing.T, pattern, shape string) Case {
+	_, chain := build(t, pattern, shape)
+	return Case{Chain: chain, DType: schema.FP32, Place: Place{Threads: 1}, Seed: 1}
+}
+
+func TestMeasureBatchesAndStops(t *testing.T) {
+	f := newFake()
+	m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "matmul", "16x16x16"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 8192 FLOP at 200 GFLOPS and 3 KiB at 400 GB/s.
+	want := 8192/200e9 + 3072/400e9
+	if got := slices.Min(m.Seconds); math.Abs(got/want-1) > 0.001 {
+		t.Errorf("best %g s, want %g", got, want)
+	}
+	if len(m.Seconds) < 10 || len(m.Seconds) > 1000 {
+		t.Errorf("%d samples", len(m.Seconds))
+	}
+	if !m.Verified || m.ClockMHz != 3000 || len(m.Warnings) != 0 {
+		t.Errorf("verified %v, clock %g, warnings %v", m.Verified, m.ClockMHz, m.Warnings)
+	}
+}
+
+func TestWrongResultIsNotTimed(t *testing.T) {
+	f := newFake()
+	f.wrong = "gemm+bias"
+	c := fakeCase(t, "Linear_Bias", "8x8x8")
+	if _, err := fakeRunner(f).Compare(context.Background(), c, 0); !errors.Is(err, ErrMismatch) {
+		t.Errorf("compare: %v, want a mismatch", err)
+	}
+	if _, err := Verify(f, c); !errors.Is(err, ErrMismatch) {
+		t.Errorf("verify: %v, want a mismatch", err)
+	}
+}
+
+func TestMissingKernelIsUnsupported(t *testing.T) {
+	f := newFake()
+	f.none = "gemm+bias"
+	if _, err := fakeRunner(f).Compare(context.Background(), fakeCase(t, "Linear_Bias", "8x8x8"), 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("%v, want unsupported", err)
+	}
+}
+
+func TestGuards(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		setup func(*fake)
+		want  []schema.Code
+	}{
+		{"quiet", func(*fake) {}, nil},
+		{"the clock moves once and the case is repeated", func(f *fake) {
+			f.clock = func(n int) float64 {
+				if n == 2 {
+					return 2500
+				}
+				return 3000
+			}
+		}, nil},
+		{"the clock keeps moving", func(f *fake) {
+			f.clock = func(n int) float64 { return 3000 - 200*float64(n%2) }
+		}, []schema.Code{schema.Throttled}},
+		{"a neighbour", func(f *fake) { f.reasons = []string{"a neighbour"} }, []schema.Code{schema.NoisyHost}},
+	} {
+		f := newFake()
+		c.setup(f)
+		m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "matmul", "16x16x16"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Warnings, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, m.Warnings, c.want)
+		}
+	}
+}
+
+// Verdicts follow the true effect, and a control has none.
+func TestCompare(t *testing.T) {
+	const fused = "gemm+bias"
+	for _, c := range []struct {
+		name   string
+		factor float64 // of the fused kernel's time
+		want   []schema.Verdict
+	}{
+		{"as the traffic says", 1, []schema.Verdict{schema.Fuse}},
+		{"a bad fused kernel", 1.5, []schema.Verdict{schema.Avoid}},
+	} {
+		f := newFake()
+		f.slower = map[string]float64{fused: c.factor}
+		cmp, err := fakeRunner(f).Compare(context.Background(), fakeCase(t, "Linear_Bias", "16x16x16"), SettingsOf(schema.Default).PairBudget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(c.want, cmp.Verdict) || cmp.Blocks < 10 {
+			t.Errorf("%s: %s after %d blocks, want one of %v", c.name, cmp.Verdict, cmp.Blocks, c.want)
+		}
+	}
+	f := newFake()
+	f.noise = 0.02
+	for seed := range uint64(50) {
+		c := fakeCase(t, "Linear_Bias", "16x16x16")
+		c.Seed = seed
+		cmp, err := fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cmp.Verdict == schema.Fuse || cmp.Verdict == schema.Avoid {
+			t.Errorf("seed %d: the same code against itself is %s: %+v", seed, cmp.Verdict, cmp.Decision)
+		}
+	}
+}
+
+func TestInterruptEndsMeasuring(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	f := newFake()
+	if _, err := fakeRunner(f).Measure(ctx, fakeCase(t, "matmul", "16x16x16")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want canceled", err)
+	}
+}

@@ -1,0 +1,119 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hwcal/schema"
+)
+
+// The ranks that the method prescribes for its four looks.
+func TestRanksOfLooks(t *testing.T) {
+	want := []int{1, 5, 12, 29}
+	for i, n := range Looks {
+		if got := rank(n, lookAlpha); got != want[i] {
+			t.Errorf("rank(%d, %g) = %d, want %d", n, lookAlpha, got, want[i])
+		}
+	}
+}
+
+func TestRankNeedsMinSamples(t *testing.T) {
+	if got := rank(MinSamples-1, 1-Confidence); got != 0 {
+		t.Errorf("rank(%d) = %d, want none", MinSamples-1, got)
+	}
+	if got := rank(MinSamples, 1-Confidence); got != 1 {
+		t.Errorf("rank(%d) = %d, want 1", MinSamples, got)
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	got := Summarize([]float64{5, 1, 4, 2, 3, 6, 7}, Larger)
+	want := schema.Stat{N: 7, Best: 7, Median: 4, Mean: 4, Std: math.Sqrt(28.0 / 6), Min: 1, Max: 7, CILow: 1, CIHigh: 7}
+	if math.Abs(got.Std-want.Std) > 1e-12 {
+		t.Errorf("std = %g, want %g", got.Std, want.Std)
+	}
+	got.Std = want.Std
+	if got != want {
+		t.Errorf("Summarize = %+v, want %+v", got, want)
+	}
+	if one := Summarize([]float64{3}, Smaller); one != (schema.Stat{N: 1, Best: 3, Median: 3, Mean: 3, Min: 3, Max: 3, CILow: 3, CIHigh: 3}) {
+		t.Errorf("one sample: %+v", one)
+	}
+}
+
+// The interval of the median must cover it as often as it says.
+func TestIntervalCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const trials = 2000
+	missed := 0
+	for range trials {
+		x := make([]float64, 25)
+		for i := range x {
+			x[i] = rng.ExpFloat64() // skewed, as times are
+		}
+		if s := Summarize(x, Smaller); s.CILow > math.Ln2 || s.CIHigh < math.Ln2 {
+			missed++
+		}
+	}
+	if rate := float64(missed) / trials; rate > 1-Confidence {
+		t.Errorf("the interval missed the median in %.1f%% of the trials", 100*rate)
+	}
+}
+
+func TestDecide(t *testing.T) {
+	constant := func(n int, speedup float64) []float64 {
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = math.Log(speedup)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		name string
+		d    []float64
+		want schema.Verdict
+	}{
+		{"clear gain", constant(10, 1.10), schema.Fuse},
+		{"clear loss", constant(10, 0.90), schema.Avoid},
+		{"no effect", constant(10, 1.005), schema.Neutral},
+		{"nine blocks decide nothing", constant(9, 1.50), schema.Inconclusive},
+		{"one bad block of ten", append(constant(9, 1.10), 0), schema.Inconclusive},
+		{"four bad blocks of twenty", append(constant(16, 1.10), 0, 0, 0, 0), schema.Fuse},
+		{"five bad blocks of twenty", append(constant(15, 1.10), 0, 0, 0, 0, 0), schema.Inconclusive},
+	} {
+		if got := Decide(c.d); got.Verdict != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The same code on both sides under heavy one-sided noise: no verdict but neutral
+// or inconclusive may come out more often than the four looks allow.
+func TestSameCodeIsNeverDecided(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	sample := func() float64 {
+		x := 1 + 0.004*rng.ExpFloat64()
+		if rng.Float64() < 0.1 {
+			x *= 1 + rng.Float64() // an interruption
+		}
+		return x
+	}
+	wrong := 0
+	for range 500 {
+		var d []float64
+		for _, n := range Looks {
+			for len(d) < n {
+				d = append(d, LogRatio([2]float64{sample(), sample()}, [2]float64{sample(), sample()}))
+			}
+			if v := Decide(d).Verdict; v == schema.Fuse || v == schema.Avoid {
+				wrong++
+			} else if v == schema.Neutral {
+				break
+			}
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of 500 A/A trials were decided", wrong)
+	}
+}

@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"slices"
+
+	"hwcal/schema"
+)
+
+// finish derives the summary and what depends on it: which side of the ridge
+// point an operation lies.
+func (c *Calibrator) finish() {
+	c.addComputed()
+	dev := &c.Device
+	dev.Summary = summarize(*dev)
+	c.missing()
+	for _, entries := range [][]schema.Compute{dev.Compute, dev.OperationProfiles} {
+		for i := range entries {
+			e := &entries[i]
+			if ridge := dev.Summary.RidgePoint[e.DType]; ridge > 0 && e.ArithmeticIntensity > 0 {
+				compute := e.ArithmeticIntensity >= ridge
+				memory := !compute
+				e.ComputeBound, e.MemoryBound = &compute, &memory
+			}
+		}
+	}
+	for d, theory := range dev.Theoretical.PeakGFLOPS {
+		if got := dev.Summary.PeakGFLOPS[d]; got > theory.Value {
+			c.warn(schema.PeakBelowMeasured, "/theoretical/peak_gflops/"+string(d),
+				"measured %.1f GFLOPS, above the %.1f computed from %s: its assumptions do not hold", got, theory.Value, theory.Source)
+		}
+	}
+}
+
+// summarize quotes the best entries at the largest number of threads that was
+// measured; implausible ones are not quoted.
+func summarize(dev schema.Device) schema.Summary {
+	s := schema.Summary{RidgePoint: map[schema.DType]float64{}}
+	s.PeakGFLOPS = best(dev.Compute, "peak_fma")
+	s.MatmulGFLOPS = best(dev.Compute, "matmul")
+	threads := 0
+	for _, e := range dev.Bandwidth {
+		if e.Level == schema.DRAM || e.Level == schema.HBM {
+			threads = max(threads, e.Threads)
+		}
+	}
+	for _, e := range dev.Bandwidth {
+		if e.Threads == threads && (e.Level == schema.DRAM || e.Level == schema.HBM) && e.GBps.Best > s.BandwidthGBps &&
+			!slices.Contains(e.Warnings, schema.Implausible) && !slices.Contains(e.Warnings, schema.Cached) {
+			s.BandwidthGBps, s.BandwidthOf = e.GBps.Best, e.Pattern
+		}
+	}
+	if s.BandwidthGBps > 0 {
+		for d, peak := range s.PeakGFLOPS {
+			s.RidgePoint[d] = peak / s.BandwidthGBps
+		}
+	}
+	return s
+}
+
+// best rates of an operation by dtype, at the largest number of threads.
+func best(entries []schema.Compute, operation string) map[schema.DType]float64 {
+	rates, threads := map[schema.DType]float64{}, map[schema.DType]int{}
+	for _, e := range entries {
+		if e.Operation == operation {
+			threads[e.DType] = max(threads[e.DType], e.Threads)
+		}
+	}
+	for _, e := range entries {
+		if e.Operation == operation && e.Threads == threads[e.DType] && e.GFLOPS.Best > rates[e.DType] &&
+			!slices.Contains(e.Warnings, schema.Implausible) {
+			rates[e.DType] = e.GFLOPS.Best
+		}
+	}
+	return rates
+}
+
+// missing records which figures of the summary there are none of, each with the
+// reason that stands beside it.
+func (c *Calibrator) missing() {
+	say := func(what string, absent bool) {
+		if absent {
+			c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{
+				What: "summary." + what, Reason: "nothing was measured that it could quote; the reasons stand with the entries of unavailable and warnings",
+			})
+		}
+	}
+	s := c.Device.Summary
+	say("peak_gflops", len(s.PeakGFLOPS) == 0)
+	say("matmul_gflops", len(s.MatmulGFLOPS) == 0)
+	say("bandwidth_gbps", s.BandwidthGBps == 0)
+	say("ridge_point_flops_per_byte", len(s.RidgePoint) == 0)
+}

@@ -1,0 +1,178 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"hwcal/bench/ref"
+	"hwcal/schema"
+)
+
+// verifyWork bounds the FLOP that the float64 reference of one case may take. A
+// result that would need more is verified on a sample of its elements; the tests
+// of the kernels verify every element, at sizes that straddle all edges.
+var verifyWork float64 = 1 << 20 // a variable for the tests of the calibrator, which verify often
+
+// verifyElems bounds the elements of a sample.
+const verifyElems = 1 << 14
+
+// verifyRun is the number of neighbours that are verified together.
+const verifyRun = 16
+
+// precisionOf the accumulation: fp64 for fp64, fp32 for all else.
+func precisionOf(d schema.DType) ref.Precision {
+	if d == schema.FP64 {
+		return ref.Precision{U: schema.FP64.UnitRoundoff()}
+	}
+	return ref.Precision{U: schema.FP32.UnitRoundoff()}
+}
+
+// expectation is the reference of some elements of the output of a chain.
+type expectation struct {
+	at   []int64
+	want []ref.Num
+}
+
+// verifiable says whether one element of the output can be verified within the
+// work; a checksum of a large array cannot, and is verified on small ones.
+func verifiable(c Chain) bool {
+	cost := 0.0
+	for _, op := range c {
+		if op.Ref == nil {
+			return false
+		}
+		cost = max(cost, elementCost(op))
+	}
+	return cost <= verifyWork
+}
+
+// elementCost estimates the FLOP of one element of the output.
+func elementCost(op Op) float64 {
+	if op.Name == "softmax" {
+		return 1 // its row is computed once
+	}
+	cost := max(1, float64(op.FLOP)/op.Out.approxElems())
+	for _, t := range op.In {
+		if t.Elems() > op.Out.Elems() && op.FLOP == 0 {
+			cost = max(cost, t.approxElems()/op.Out.approxElems())
+		}
+	}
+	return cost
+}
+
+// expect computes the reference of the chain's output: of all elements, or of the
+// first, the last and random ones until the work is spent.
+func expect(ws Workspace, c Case) expectation {
+	work := 0.0
+	fields := map[*Tensor]ref.Field{}
+	for _, t := range c.Chain.Inputs() {
+		fields[t] = deviceField(ws, t)
+	}
+	for _, op := range c.Chain {
+		in := make([]ref.Field, len(op.In))
+		for i, t := range op.In {
+			in[i] = fields[t]
+		}
+		f := op.Ref(in, precisionOf(c.DType))
+		cost := elementCost(op)
+		fields[op.Out] = func(i int64) ref.Num {
+			work += cost
+			return f(i)
+		}
+	}
+	var e expectation
+	add := func(from, to int64) {
+		for i := from; i < to; i++ {
+			e.at = append(e.at, i)
+			e.want = append(e.want, fields[c.Chain.Output()](i))
+		}
+	}
+	n := c.Chain.Output().Elems()
+	run := min(verifyRun, n)
+	add(0, run)
+	if perElem := work / float64(run); perElem*float64(n) <= verifyWork && n <= verifyElems {
+		add(run, n)
+		return e
+	}
+	add(max(run, n-run), n)
+	rng := rand.New(rand.NewPCG(c.Seed, 0x5eed))
+	for work < verifyWork && len(e.at) < verifyElems {
+		from := rng.Int64N(n - run + 1)
+		add(from, from+run)
+	}
+	return e
+}
+
+// deviceField reads an input back from the device, so that the reference starts
+// from the values that the kernel has.
+func deviceField(ws Workspace, t *Tensor) ref.Field {
+	one := make([]float64, 1)
+	return func(i int64) ref.Num {
+		if err := ws.Read(t, i, one); err != nil {
+			return ref.Num{V: math.NaN()} // fails every comparison
+		}
+		return ref.Num{V: one[0]}
+	}
+}
+
+// verify runs the kernels once and compares the output with the reference, at
+// elements poisoned before. It returns the largest absolute difference. The reference is
+// itself rounded, at the precision of float64.
+func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, error) {
+	out := c.Chain.Output()
+	if err := ws.Poison(out, e.at); err != nil {
+		return 0, err
+	}
+	if _, err := ws.Sample(ks, 1); err != nil {
+		return 0, err
+	}
+	own := schema.FP64.UnitRoundoff() / precisionOf(c.DType).U
+	worst := 0.0
+	got := make([]float64, 1)
+	for j, i := range e.at {
+		if err := ws.Read(out, i, got); err != nil {
+			return 0, err
+		}
+		want, diff := e.want[j], math.Abs(got[0]-e.want[j].V)
+		if bound := want.E * (1 + own); !(diff <= bound) {
+			return 0, fmt.Errorf("bench: %s %s %s: %s[%d] = %g, want %g +- %.2g: %w",
+				c.Chain, c.DType, ks[len(ks)-1].Implementation(), out.Name, i, got[0], want.V, bound, ErrMismatch)
+		}
+		worst = max(worst, diff)
+	}
+	return worst, nil
+}
+
+// Verify runs a chain on a backend, untimed: its operations one by one and, if
+// there are several, fused into one kernel. It returns the largest absolute
+// difference from the reference, or ErrMismatch.
+func Verify(b Backend, c Case) (float64, error) {
+	ws, err := b.Open(c)
+	if err != nil {
+		return 0, err
+	}
+	defer ws.Close()
+	unfused, err := bindEach(ws, c.Chain)
+	if err != nil {
+		return 0, err
+	}
+	sides := [][]Kernel{unfused}
+	if len(c.Chain) > 1 {
+		k, err := ws.Bind(c.Chain)
+		if err != nil {
+			return 0, err
+		}
+		sides = append(sides, []Kernel{k})
+	}
+	want := expect(ws, c)
+	worst := 0.0
+	for _, side := range sides {
+		diff, err := verify(ws, c, side, want)
+		if err != nil {
+			return worst, err
+		}
+		worst = max(worst, diff)
+	}
+	return worst, nil
+}

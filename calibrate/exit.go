@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes of every command; 0 is success.
+const (
+	exitFailed      = 1   // it could not be done, or a profile is invalid
+	exitUsage       = 2   // the command line makes no sense
+	exitStrict      = 3   // --strict met an implausible or inconclusive result
+	exitInterrupted = 130 // as a shell reports SIGINT
+)
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e exitError) Error() string { return e.err.Error() }
+func (e exitError) Unwrap() error { return e.err }
+func (e exitError) ExitCode() int { return e.code }
+
+// usagef says in one line what is wrong with the command line.
+func usagef(format string, args ...any) error {
+	return exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// noArguments refuses arguments that a command would otherwise ignore.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("%s takes no argument %q", c.Command.Name, c.Args().First())
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"strings"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// kernelCatalog lists every pattern and operation in every dtype, with the
+// kernel of the CPU or the lack of one.
+type kernelCatalog []kernelEntry
+
+type kernelEntry struct {
+	Device string       `json:"device"`
+	Kind   string       `json:"kind"` // pattern, operation or part
+	Name   string       `json:"name"`
+	Chain  string       `json:"chain"`
+	DType  schema.DType `json:"dtype"`
+	// Implementation is empty where the device has no kernel.
+	Implementation string `json:"implementation,omitempty"`
+	Supported      bool   `json:"supported"`
+}
+
+func newKernelCatalog() (catalog, error) {
+	m, kernels, err := machineKernels()
+	if err != nil {
+		return nil, err
+	}
+	var all kernelCatalog
+	listed := map[string]bool{}
+	add := func(kind, name, chain string) {
+		listed[chain] = true
+		for _, d := range schema.DTypes() {
+			e := kernelEntry{Device: m.Devices[0].ID, Kind: kind, Name: name, Chain: chain, DType: d}
+			if k := kernelOf(kernels, chain, d); k != nil {
+				e.Implementation, e.Supported = k.Implementation, true
+			}
+			all = append(all, e)
+		}
+	}
+	for _, p := range bench.Patterns() {
+		add("pattern", p.Name, strings.Join(operators(p), "+"))
+	}
+	for _, p := range bench.Operations() {
+		add("operation", p.Name, strings.Join(operators(p), "+"))
+	}
+	// What the unfused side of a pattern runs has no name of its own.
+	for _, k := range kernels {
+		if !listed[k.Chain] {
+			add("part", k.Chain, k.Chain)
+		}
+	}
+	return all, nil
+}
+
+func (c kernelCatalog) entries() any { return c }
+
+// unsupported stands where a device has no kernel.
+const unsupported = "unsupported"
+
+func (c kernelCatalog) print(p *page) {
+	for _, kind := range []string{"pattern", "operation", "part"} {
+		columns := []column{words(kind)}
+		for _, d := range schema.DTypes() {
+			columns = append(columns, words(string(d)))
+		}
+		g := newGrid(columns...)
+		// The entries of a name stand together, one a dtype.
+		for i := 0; i < len(c); i += len(schema.DTypes()) {
+			if c[i].Kind != kind {
+				continue
+			}
+			row := []any{padded(c[i].Name)}
+			for _, e := range c[i : i+len(schema.DTypes())] {
+				if e.Supported {
+					row = append(row, e.Implementation)
+				} else {
+					row = append(row, unsupported)
+				}
+			}
+			g.row(row...)
+		}
+		p.grid(g)
+		if kind != "part" {
+			p.WriteByte('\n')
+		}
+	}
+}

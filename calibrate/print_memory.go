@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"hwcal/schema"
+)
+
+// place is a column of the bandwidth table.
+type place struct {
+	threads int
+	level   schema.Level
+}
+
+// bandwidthColumns is how many places fit side by side.
+const bandwidthColumns = 10
+
+// bandwidth prints the best rate of each kernel on each level, a group of columns
+// for each number of threads.
+func (p *page) bandwidth(d *schema.Device) {
+	if len(d.Bandwidth) == 0 {
+		return
+	}
+	best := map[place]map[string]*schema.Bandwidth{}
+	var kernels []string
+	var places []place
+	var levels []schema.Level
+	for i := range d.Bandwidth {
+		b := &d.Bandwidth[i]
+		at := place{b.Threads, b.Level}
+		if best[at] == nil {
+			best[at] = map[string]*schema.Bandwidth{}
+			places = append(places, at)
+		}
+		if !slices.Contains(kernels, b.Pattern) {
+			kernels = append(kernels, b.Pattern)
+		}
+		if !slices.Contains(levels, b.Level) {
+			levels = append(levels, b.Level)
+		}
+		if old := best[at][b.Pattern]; old == nil || better(b, old) {
+			best[at][b.Pattern] = b
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.threads, b.threads), cmp.Compare(slices.Index(levels, a.level), slices.Index(levels, b.level)))
+	})
+	p.heading("Bandwidth by level, best of the working sets, GB/s (STREAM's bytes: write-allocate is not counted)")
+	flagged := false
+	for some := range slices.Chunk(places, bandwidthColumns) {
+		g := newGrid(words("kernel"))
+		g.groups = []string{""}
+		for _, at := range some {
+			g.columns = append(g.columns, numbers(string(at.level)))
+			g.groups = append(g.groups, plural(at.threads, "thread"))
+		}
+		for _, k := range kernels {
+			row := []any{k}
+			for _, at := range some {
+				value := absent
+				if b := best[at][k]; b != nil {
+					value = figure(b.GBps.Best)
+					if !credible(b) {
+						value, flagged = value+"!", true
+					}
+				}
+				row = append(row, value)
+			}
+			g.row(row...)
+		}
+		p.grid(g)
+	}
+	if flagged {
+		p.line(" ! cannot be true as it stands, see the warnings")
+	}
+}
+
+// credible says whether no guard refutes the figure.
+func credible(b *schema.Bandwidth) bool {
+	return !slices.Contains(b.Warnings, schema.Implausible) && !slices.Contains(b.Warnings, schema.Cached)
+}
+
+// better prefers what can be true to what is high.
+func better(a, b *schema.Bandwidth) bool {
+	if credible(a) != credible(b) {
+		return credible(a)
+	}
+	return a.GBps.Best > b.GBps.Best
+}
+
+// latency prints the time of a dependent load by level.
+func (p *page) latency(d *schema.Device) {
+	g := newGrid(words("level"), numbers("working set"), numbers("pages"), numbers("best"), numbers("median"), words("95% interval"), words(""))
+	for i := range d.Latency {
+		l := &d.Latency[i]
+		g.row(l.Level, capacity(l.WorkingSetBytes), capacity(l.PageBytes), figure(l.Nanoseconds.Best), figure(l.Nanoseconds.Median),
+			interval(l.Nanoseconds), join(l.Warnings, ", "))
+	}
+	p.section(g, "Latency of a dependent load, 1 thread, ns")
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hwcal/profiles"
+	"hwcal/schema"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/golden/profile.txt from profile.json")
+
+func golden(t *testing.T) *schema.Profile {
+	t.Helper()
+	p, err := profiles.Load("../testdata/golden/profile.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// printed is what a person sees of a profile; no line is wider than a page.
+func printed(t *testing.T, p *schema.Profile) string {
+	t.Helper()
+	var b strings.Builder
+	if err := printProfile(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.SplitSeq(b.String(), "\n") {
+		if n := utf8.RuneCountInString(l); n > widest {
+			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+	return b.String()
+}
+
+func TestPrintGolden(t *testing.T) {
+	const file = "../testdata/golden/profile.txt"
+	got := printed(t, golden(t))
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestPrintCrowded prints more of everything than a run gives.
+func TestPrintCrowded(t *testing.T) {
+	p := golden(t)
+	d := &p.Devices[0]
+	d.CPU.UsedCPUs = nil
+	for i := range 256 {
+		d.CPU.UsedCPUs = append(d.CPU.UsedCPUs, 2*i)
+	}
+	for _, threads := range []int{1, 8, 64, 256} {
+		for _, level := range []schema.Level{schema.L1, schema.L2, schema.L3, schema.L4, schema.HBM, schema.DRAM} {
+			b := d.Bandwidth[0]
+			b.Level, b.Threads, b.Pattern = level, threads, "copy_nt4"
+			b.GBps.Best, b.Warnings = 12345.6, []schema.Code{schema.Implausible}
+			d.Bandwidth = append(d.Bandwidth, b)
+		}
+	}
+	f := d.FusionProfiles[0]
+	f.Pattern, f.InputShape, f.DType = "Conv2d_BatchNorm_ReLU", []int64{1, 128, 56, 56, 128, 3, 1, 1, 128}, schema.FP64
+	f.Verdict, f.Warnings = schema.Inconclusive, []schema.Code{schema.NoisyHost}
+	d.FusionProfiles = append(d.FusionProfiles, f)
+	for range 40 {
+		d.Unavailable = append(d.Unavailable, schema.Unavailable{What: "Conv2d_BatchNorm_ReLU fp64 " + strings.Repeat("x", 100), Reason: "budget spent"})
+		p.Warnings = append(p.Warnings, schema.Warning{Code: schema.NoisyHost, Path: "/devices/0/compute/1", Message: strings.Repeat("a neighbour ", 20)})
+	}
+	all := schema.Code("theoretical_peak_below_measured")
+	for i := range d.Compute {
+		d.Compute[i].Warnings = []schema.Code{all, schema.NoisyHost, schema.Throttled}
+	}
+	got := printed(t, p)
+	for _, want := range []string{
+		"12346!", " ! cannot be true as it stands",
+		"inconclusive!", "Inconclusive\n Conv2d_BatchNorm_ReLU fp64 1x128x56x56x128x3x1x1x128: unfused ",
+		"budget spent (40): ", "; and 36 more", "noisy_host (40)", "and 36 more in the profile", "256 threads",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// TestPrintHostile: nothing of a profile reaches the terminal unquoted, and no
+// text of it fills the screen.
+func TestPrintHostile(t *testing.T) {
+	p := golden(t)
+	evil := "\x1b[2J\x07\u202e\r\nroot# " + strings.Repeat("A", 5000)
+	p.Metadata.HardwareName, p.Metadata.ToolVersion = evil, evil
+	d := &p.Devices[0]
+	d.Name = evil
+	d.Compute[0].Implementation = evil
+	d.Bandwidth[0].Pattern = evil
+	d.FusionProfiles[0].Pattern = evil
+	d.OperationProfiles[0].Operation = evil
+	d.Unavailable = append(d.Unavailable, schema.Unavailable{What: evil, Reason: evil})
+	p.Warnings = []schema.Warning{
+		{Code: schema.Code(evil), Path: evil, Message: evil},
+		{Code: schema.Failed, Path: "/devices/0/compute/999999999999999999999", Message: "-"},
+		{Code: schema.Failed, Path: "/devices/-1/compute/0", Message: "-"},
+		{Code: schema.Failed, Path: "/devices/0/compute/-1", Message: "-"},
+		{Code: schema.Failed, Path: "/devices/0/compute/99", Message: "-"},
+	}
+	var b strings.Builder
+	if err := printProfile(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && (r < ' ' || r == 0x7f || r == '\u202e') }); i >= 0 {
+		t.Errorf("a control character is printed: %q", got[i:min(i+40, len(got))])
+	}
+	if len(got) > 200<<10 {
+		t.Errorf("%d bytes are printed", len(got))
+	}
+}
+
+// TestPrintEmpty: a device that nothing was measured on has no empty tables.
+func TestPrintEmpty(t *testing.T) {
+	p := golden(t)
+	p.Warnings = nil
+	p.Devices = []schema.Device{{ID: "cuda0", Kind: schema.GPU, Name: "Example GPU", GPU: &schema.GPUInfo{MemoryBytes: 80 << 30}}}
+	got := strings.Split(printed(t, p), "\n")
+	if want := []string{"", "cuda0: Example GPU, 80 GiB", ""}; !slices.Equal(got[2:], want) {
+		t.Errorf("got %q, want %q", got[2:], want)
+	}
+}
+
+func TestPrintFails(t *testing.T) {
+	if err := printProfile(broken{}, golden(t)); err == nil {
+		t.Error("a failed write is no error")
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }

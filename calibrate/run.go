@@ -1,0 +1,295 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"hwcal/bench"
+	"hwcal/bench/cpu"
+	"hwcal/hwdetect"
+	"hwcal/profiles"
+	"hwcal/schema"
+)
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "measure this machine and write its profile",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "device", Value: "all", Usage: "`cpu`, cuda, cuda:N or all that can be measured"},
+			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
+			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
+			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, linear, conv, attention or `NAME`s"},
+			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
+			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},
+			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},
+			&cli.Float64Flag{Name: "peak-gflops", Usage: "theoretical fp32 peak in GFLOPS, where it cannot be detected"},
+			&cli.Float64Flag{Name: "peak-bandwidth", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write (default: <hardware>.json); - is standard output"},
+			&cli.DurationFlag{Name: "budget", Usage: "time for the whole run (default: 25s quick, 110s, 15m full)"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or inconclusive"},
+			&cli.BoolFlag{Name: "no-progress", Usage: "draw no progress bar"},
+		},
+		Action: runAction,
+	}
+}
+
+// budgets of the modes, with room for what comes before and after.
+var budgets = map[schema.Mode]time.Duration{
+	schema.Quick:   25 * time.Second,
+	schema.Default: 110 * time.Second,
+	schema.Full:    15 * time.Minute,
+}
+
+func runAction(c *cli.Context) error {
+	begin := time.Now()
+	o, err := runOptions(c)
+	if err != nil {
+		return err
+	}
+	machine, err := hwdetect.This().Detect(hwdetect.Options{
+		PeakGFLOPS: c.Float64("peak-gflops"), PeakBandwidth: c.Float64("peak-bandwidth"), Threads: c.Int("threads"),
+	})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	devices, err := selectDevices(machine, c.String("device"))
+	if err != nil {
+		return err
+	}
+	name := c.String("hardware")
+	if name == "" {
+		name = hwdetect.HardwareName(devices)
+	}
+	output := c.String("output")
+	if output == "" {
+		output = hwdetect.Slug(name) + ".json"
+	}
+	if err := profiles.Writable(output); err != nil {
+		return err
+	}
+	p := &schema.Profile{
+		Schema: schema.ID, SchemaVersion: schema.Version,
+		Metadata: schema.Metadata{
+			HardwareName: name, CalibrationDate: begin.UTC().Truncate(time.Second), ToolVersion: version,
+			Mode: o.Mode, Seed: o.Seed,
+		},
+		Host: machine.Host, Devices: devices, Warnings: []schema.Warning{},
+	}
+	o.MemoryBytes = machine.Host.MemoryAvailableBytes
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = assumedMemory
+	}
+	o.Observe = progress(c.App.ErrWriter, c.Bool("no-progress"))
+	for i := range p.Devices {
+		warnings, err := measure(c, &p.Devices[i], o)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			w.Path = fmt.Sprintf("/devices/%d%s", i, w.Path)
+			p.Warnings = append(p.Warnings, w)
+		}
+	}
+	p.Metadata.Fingerprint = schema.Fingerprint(p.Devices)
+	p.Metadata.PeakMemoryBytes = peakMemory()
+	p.Metadata.DurationSeconds = time.Since(begin).Seconds()
+	return finish(c, p, output)
+}
+
+// assumedMemory is what a run may plan with where the system does not tell.
+const assumedMemory = 2 << 30
+
+// runOptions checks the flags before anything is measured.
+func runOptions(c *cli.Context) (bench.Options, error) {
+	o := bench.Options{Mode: schema.Default, Seed: c.Uint64("seed")}
+	if c.Args().Present() {
+		return o, usagef("run takes no argument %q", c.Args().First())
+	}
+	if c.Bool("quick") && c.Bool("full") {
+		return o, usagef("--quick and --full exclude each other")
+	}
+	if c.Bool("quick") {
+		o.Mode = schema.Quick
+	}
+	if c.Bool("full") {
+		o.Mode = schema.Full
+	}
+	for _, flag := range []string{"peak-gflops", "peak-bandwidth", "threads", "budget"} {
+		if c.IsSet(flag) && !(c.Float64(flag) > 0 || c.Int(flag) > 0 || c.Duration(flag) > 0) {
+			return o, usagef("--%s %s: want more than 0", flag, c.Value(flag))
+		}
+	}
+	o.Budget = budgets[o.Mode]
+	if c.IsSet("budget") {
+		o.Budget = c.Duration("budget")
+	}
+	var err error
+	if o.DTypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
+		return o, usagef("--dtype: %v", err)
+	}
+	if o.Patterns, err = bench.Select(c.StringSlice("fusion-patterns")); err != nil {
+		return o, usagef("--fusion-patterns: %v", err)
+	}
+	return o, nil
+}
+
+// parseDTypes resolves names; none given means all.
+func parseDTypes(names []string) ([]schema.DType, error) {
+	var ds []schema.DType
+	for _, name := range names {
+		d, err := schema.ParseDType(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ds, d) {
+			ds = append(ds, d)
+		}
+	}
+	if len(ds) == 0 {
+		ds = schema.DTypes()
+	}
+	return ds, nil
+}
+
+// selectDevices picks the devices that --device names.
+func selectDevices(m hwdetect.Machine, word string) ([]schema.Device, error) {
+	kind, index, numbered := strings.Cut(word, ":")
+	var picked []schema.Device
+	switch {
+	case word == "all":
+		picked = slices.Clone(m.Devices)
+		picked[0].Unavailable = append(picked[0].Unavailable, m.Unavailable...)
+	case word == "cpu":
+		picked = m.Devices[:1]
+	case kind == "cuda" && (!numbered || isNumber(index)):
+		for _, d := range m.Devices {
+			if d.Kind == schema.GPU && (!numbered || d.ID == "cuda"+index) {
+				picked = append(picked, d)
+			}
+		}
+		if len(picked) == 0 {
+			reason := "there is no such device"
+			for _, u := range m.Unavailable {
+				reason = u.Reason
+			}
+			return nil, fmt.Errorf("device %s: %s", word, reason)
+		}
+	default:
+		return nil, usagef("--device %q: want cpu, cuda, cuda:N or all", word)
+	}
+	return slices.Clone(picked), nil
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// measure calibrates one device, or says why it cannot.
+func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
+	if dev.Kind != schema.CPU {
+		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
+			What: "measurements", Reason: "this version of calibrate lists GPUs but cannot measure them",
+		})
+		return nil, nil
+	}
+	backend, err := cpu.New(*dev)
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	o.Threads = len(dev.CPU.UsedCPUs)
+	o.DTypes, err = supported(dev, backend, o.DTypes)
+	if err != nil {
+		return nil, err
+	}
+	calibrator := bench.Calibrator{
+		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now},
+		Device:  *dev,
+		Options: o,
+	}
+	measured, warnings, err := calibrator.Run(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	*dev = measured
+	return warnings, nil
+}
+
+// supported keeps the dtypes in which the backend multiplies matrices and records
+// the others.
+func supported(dev *schema.Device, b bench.Backend, wanted []schema.DType) ([]schema.DType, error) {
+	var have []schema.DType
+	var names []string
+	for _, d := range wanted {
+		if slices.ContainsFunc(b.Kernels(), func(k bench.KernelInfo) bool { return k.Chain == "gemm" && k.DType == d }) {
+			have = append(have, d)
+			continue
+		}
+		names = append(names, string(d))
+		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
+			What: string(d), Reason: fmt.Sprintf("unsupported: this version has no kernels in %s for %s", d, dev.ID),
+		})
+	}
+	if len(have) == 0 {
+		return nil, fmt.Errorf("device %s: no kernels in %s", dev.ID, strings.Join(names, ", "))
+	}
+	return have, nil
+}
+
+// finish writes the profile and prints it, checks it as any other, and turns
+// --strict into an exit code.
+func finish(c *cli.Context, p *schema.Profile, output string) error {
+	if err := profiles.Save(output, p); err != nil {
+		return err
+	}
+	table := c.App.Writer
+	if output == "-" {
+		table = c.App.ErrWriter
+	} else {
+		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)
+	}
+	printProfile(table, p)
+	data, err := profiles.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if findings := profiles.Validate(data); len(findings) > 0 {
+		errs := []error{errors.New("the profile contradicts itself; this is a fault of calibrate, please report it")}
+		for _, f := range findings {
+			errs = append(errs, fmt.Errorf("%s: %s", f.Path, f.Message))
+		}
+		return errors.Join(errs...)
+	}
+	if c.Bool("strict") {
+		return strict(p)
+	}
+	return nil
+}
+
+// strict finds implausible and inconclusive results.
+func strict(p *schema.Profile) error {
+	var bad []string
+	for _, w := range p.Warnings {
+		if w.Code == schema.Implausible {
+			bad = append(bad, w.Path+" is implausible")
+		}
+	}
+	for _, d := range p.Devices {
+		for _, f := range d.FusionProfiles {
+			if f.Verdict == schema.Inconclusive {
+				bad = append(bad, fmt.Sprintf("%s %s %s is inconclusive", f.Pattern, f.DType, f.Shape))
+			}
+		}
+	}
+	if len(bad) > 0 {
+		return exitError{exitStrict, fmt.Errorf("strict: %s", strings.Join(bad, "; "))}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// widest is the width of the output in columns, where no terminal is narrower.
+const widest = 120
+
+// longest is the number of characters of a cell: a profile may come from
+// anywhere and hold anything.
+const longest = 600
+
+// page collects what is printed for a person. It goes out at once at the end, so
+// that a failed write is seen.
+type page struct {
+	bytes.Buffer
+	width int
+}
+
+func newPage(w io.Writer) *page {
+	p := &page{width: widest}
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.width = min(max(columns, 60), widest)
+		}
+	}
+	return p
+}
+
+// line prints text, wrapped.
+func (p *page) line(format string, args ...any) {
+	p.WriteString(wrap(clean(fmt.Sprintf(format, args...)), p.width) + "\n")
+}
+
+// item prints an entry of a list, its further lines indented.
+func (p *page) item(format string, args ...any) {
+	s := wrap(clean(fmt.Sprintf(format, args...)), p.width-3)
+	p.WriteString(" " + strings.ReplaceAll(s, "\n", "\n   ") + "\n")
+}
+
+// heading begins a section.
+func (p *page) heading(format string, args ...any) {
+	p.WriteByte('\n')
+	p.line(format, args...)
+}
+
+// column is the name and the alignment of a column.
+type column struct {
+	name    string
+	numbers bool // aligned to the right
+}
+
+func words(name string) column   { return column{name, false} }
+func numbers(name string) column { return column{name, true} }
+
+// lines is a cell of several lines.
+type lines []string
+
+// grid is a table of cells, each a string or lines.
+type grid struct {
+	columns []column
+	groups  []string // an optional row above the header that names groups of columns
+	rows    []table.Row
+}
+
+func newGrid(columns ...column) *grid { return &grid{columns: columns} }
+
+// newFacts is a grid of names and values without a header.
+func newFacts() *grid { return newGrid(words(""), words("")) }
+
+func (g *grid) row(cells ...any) {
+	r := make(table.Row, len(cells))
+	for i, c := range cells {
+		r[i] = cell(c)
+	}
+	g.rows = append(g.rows, r)
+}
+
+// fact adds a name and a value, unless the value is empty.
+func (g *grid) fact(name, format string, args ...any) {
+	if value := fmt.Sprintf(format, args...); value != "" {
+		g.row(name, value)
+	}
+}
+
+// grid prints the table, its widest column of words wrapped where it does not
+// fit.
+func (p *page) grid(g *grid) {
+	if len(g.rows) == 0 {
+		return
+	}
+	t := table.NewWriter()
+	t.SetStyle(plain)
+	t.SuppressTrailingSpaces()
+	header, headed := make(table.Row, len(g.columns)), false
+	configs := make([]table.ColumnConfig, len(g.columns))
+	total, widest := 0, -1
+	for i, c := range g.columns {
+		header[i], headed = c.name, headed || c.name != ""
+		configs[i] = table.ColumnConfig{Number: i + 1, AlignHeader: text.AlignLeft}
+		if c.numbers {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+		} else if widest < 0 || g.width(i) > g.width(widest) {
+			widest = i
+		}
+		total += g.width(i) + 2
+	}
+	if widest >= 0 && total > p.width {
+		configs[widest].WidthMax = max(g.width(widest)-(total-p.width), 20)
+		configs[widest].WidthMaxEnforcer = wrap
+	}
+	t.SetColumnConfigs(configs)
+	if g.groups != nil {
+		groups := make(table.Row, len(g.groups))
+		for i, name := range g.groups {
+			groups[i] = name
+		}
+		t.AppendHeader(groups, table.RowConfig{AutoMerge: true})
+	}
+	if headed {
+		t.AppendHeader(header)
+	}
+	t.AppendRows(g.rows)
+	p.WriteString(t.Render() + "\n")
+}
+
+// wrap breaks each line of a text where it is too long.
+func wrap(s string, width int) string {
+	var all []string
+	for line := range strings.SplitSeq(s, "\n") {
+		for part := range strings.SplitSeq(text.WrapSoft(line, width), "\n") {
+			all = append(all, strings.TrimRight(part, " ")) // WrapSoft pads
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// width of a column in characters.
+func (g *grid) width(i int) int {
+	most := utf8.RuneCountInString(g.columns[i].name)
+	for _, r := range g.rows {
+		for l := range strings.SplitSeq(r[i].(string), "\n") {
+			most = max(most, utf8.RuneCountInString(l))
+		}
+	}
+	return most
+}
+
+// plain has a line below the header and nothing else, and no color.
+var plain = func() table.Style {
+	s := table.StyleLight
+	s.Options = table.Options{SeparateHeader: true}
+	s.Format.Header = text.FormatDefault
+	return s
+}()
+
+func cell(c any) string {
+	all, ok := c.(lines)
+	if !ok {
+		return clean(fmt.Sprint(c))
+	}
+	cleaned := make([]string, len(all))
+	for i, l := range all {
+		cleaned[i] = clean(l)
+	}
+	return strings.Join(cleaned, "\n")
+}
+
+// clean quotes text that holds anything but printable characters, so that no
+// profile can steer a terminal, and cuts it where it is too long.
+func clean(s string) string {
+	if len(s) > longest {
+		if r := []rune(s); len(r) > longest {
+			s = string(r[:longest]) + "..."
+		}
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}

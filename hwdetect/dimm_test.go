@@ -1,0 +1,48 @@
+package hwdetect
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDIMMPeak(t *testing.T) {
+	d := func(device, bank string, mts int) dimm { return dimm{device: device, bank: bank, mts: mts, bytes: 8} }
+	for _, c := range []struct {
+		name  string
+		dimms []dimm
+		gbps  float64
+		err   string
+	}{
+		{"two DIMMs a channel", []dimm{d("DIMM 0", "P0 CHANNEL A", 3200), d("DIMM 1", "P0 CHANNEL A", 3200), d("DIMM 0", "P0 CHANNEL B", 3200)}, 51.2, ""},
+		{"letter", []dimm{d("DIMM_A1", "", 2400), d("DIMM_A2", "", 2400), d("DIMM_B1", "", 2400)}, 38.4, ""},
+		{"socket in the other locator", []dimm{d("CPU1_DIMM_A1", "CHANNEL A", 2400), d("CPU2_DIMM_A1", "CHANNEL A", 2400)}, 38.4, ""},
+		{"one DIMM needs no locator", []dimm{d("", "", 2400)}, 19.2, ""},
+		{"slower DIMM rules its channel", []dimm{d("DIMM_A1", "", 3200), d("DIMM_A2", "", 2400)}, 19.2, ""},
+		{"Dell's A1 is socket and slot", []dimm{d("A1", "Not Specified", 2400), d("A2", "Not Specified", 2400)}, 0, "do not tell their channels"},
+		{"speed unknown", []dimm{d("DIMM_A1", "", 0)}, 0, "speed"},
+		{"none", nil, 0, "no DIMM"},
+	} {
+		p, err := dimmPeak(c.dimms)
+		switch {
+		case c.err != "":
+			if err == nil || !strings.Contains(err.Error(), c.err) || !strings.Contains(err.Error(), "--peak-bandwidth") {
+				t.Errorf("%s: error %v, want %q", c.name, err, c.err)
+			}
+		case err != nil || p.Value < c.gbps-1e-9 || p.Value > c.gbps+1e-9:
+			t.Errorf("%s: got %+v, %v, want %v GB/s", c.name, p, err, c.gbps)
+		}
+	}
+}
+
+func FuzzParseDIMMs(f *testing.F) {
+	f.Add([]byte{17, 0x28, 0, 0, 1, 2, 3})
+	f.Add([]byte{17, 4, 0, 0, 0, 0, 127, 4, 0, 0, 0, 0})
+	f.Add([]byte{17, 1, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if dimms, err := parseDIMMs(b); err == nil {
+			if p, err := dimmPeak(dimms); err == nil && !plausiblePeak(p.Value) {
+				t.Errorf("peak %v", p.Value)
+			}
+		}
+	})
+}

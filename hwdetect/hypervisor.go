@@ -1,0 +1,52 @@
+package hwdetect
+
+import (
+	"slices"
+	"strings"
+)
+
+// hypervisors maps the signatures of CPUID leaf 0x40000000 to usual names.
+var hypervisors = map[string]string{
+	"KVMKVMKVM": "kvm", "Linux KVM Hv": "kvm", "Microsoft Hv": "hyperv", "VMwareVMware": "vmware",
+	"XenVMMXenVMM": "xen", "TCGTCGTCGTCG": "qemu", "bhyve bhyve": "bhyve", "ACRNACRNACRN": "acrn",
+	"prl hyperv": "parallels", "lrpepyh vr": "parallels", "VBoxVBoxVBox": "virtualbox",
+	"VirtualApple": "rosetta", "QNXQVMBSQG": "qnx",
+}
+
+// dmiHypervisors are vendors and products that firmware tables of virtual
+// machines name, after systemd-detect-virt(1).
+var dmiHypervisors = []struct{ text, name string }{
+	{"KVM", "kvm"}, {"QEMU", "qemu"}, {"Amazon EC2", "kvm"}, {"Google Compute Engine", "kvm"},
+	{"VMware", "vmware"}, {"innotek", "virtualbox"}, {"VirtualBox", "virtualbox"}, {"Xen", "xen"},
+	{"Bochs", "bochs"}, {"Parallels", "parallels"}, {"BHYVE", "bhyve"}, {"Hyper-V", "hyperv"},
+	{"Virtual Machine", "hyperv"}, {"Apple Virtualization", "apple"},
+}
+
+// hypervisor names what the machine runs on; empty on bare metal.
+func hypervisor(t tree, info cpuInfo, id CPUID) string {
+	if sig := strings.Trim(id.Hypervisor, " \x00"); sig != "" {
+		if name, ok := hypervisors[sig]; ok {
+			return name
+		}
+		return strings.ToLower(sig)
+	}
+	if name := t.line("sys/hypervisor/type"); name != "" {
+		return name
+	}
+	product := t.line("sys/class/dmi/id/product_name")
+	for _, text := range []string{product, t.line("sys/class/dmi/id/sys_vendor"), t.line("sys/class/dmi/id/bios_vendor")} {
+		for _, h := range dmiHypervisors {
+			// Amazon's bare metal is called EC2 too, but its product ends in .metal.
+			if strings.Contains(text, h.text) && !strings.HasSuffix(product, ".metal") {
+				return h.name
+			}
+		}
+	}
+	if compatible := t.line("proc/device-tree/hypervisor/compatible"); compatible != "" {
+		return strings.TrimPrefix(compatible, "linux,")
+	}
+	if slices.Contains(info.flags, "hypervisor") {
+		return "unknown"
+	}
+	return ""
+}

@@ -1,0 +1,37 @@
+package hwdetect
+
+import (
+	"strconv"
+	"strings"
+)
+
+// memory is the memory of the machine and what of it the process can still take,
+// both in bytes; 0 if unknown.
+func memory(t tree, l limits) (total, available int64) {
+	b := t.bytes("proc/meminfo")
+	total, available = parseMeminfo(b, "MemTotal"), parseMeminfo(b, "MemAvailable")
+	if available > 0 {
+		available = min(available, l.room)
+	}
+	return total, available
+}
+
+// parseMeminfo finds a field of /proc/meminfo or of a node's meminfo, whose
+// lines start with "Node 0 ", and returns it in bytes; 0 if it is not there.
+func parseMeminfo(b []byte, field string) int64 {
+	for line := range strings.Lines(string(b)) {
+		words := strings.Fields(line)
+		if len(words) > 2 && words[0] == "Node" {
+			words = words[2:]
+		}
+		if len(words) < 2 || words[0] != field+":" {
+			continue
+		}
+		kib, err := strconv.ParseInt(words[1], 10, 64)
+		if err != nil || kib < 0 || kib > 1<<50 {
+			return 0
+		}
+		return kib << 10 // "kB" is 1024 bytes (proc_meminfo(5))
+	}
+	return 0
+}

@@ -1,0 +1,68 @@
+package hwdetect
+
+import (
+	"slices"
+	"strings"
+)
+
+// mount is one line of proc/self/mountinfo (proc_pid_mountinfo(5)).
+type mount struct {
+	root, point string   // folder of the file system that is mounted, and where
+	fstype      string   // cgroup or cgroup2
+	options     []string // of the file system: the controllers of a v1 hierarchy
+}
+
+// parseMountinfo keeps the cgroup mounts. Fields are separated by single
+// spaces; a "-" ends the optional ones.
+func parseMountinfo(b []byte) []mount {
+	var mounts []mount
+	for line := range strings.Lines(string(b)) {
+		before, after, ok := strings.Cut(line, " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if !ok || len(left) < 6 || len(right) < 3 || !strings.HasPrefix(right[0], "cgroup") {
+			continue
+		}
+		mounts = append(mounts, mount{
+			root: unescapeMount(left[3]), point: unescapeMount(left[4]),
+			fstype: right[0], options: strings.Split(right[2], ","),
+		})
+	}
+	return mounts
+}
+
+// unescapeMount undoes the kernel's octal escapes of space, tab, newline and
+// backslash in paths.
+var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace
+
+// membership is one line of proc/self/cgroup (cgroups(7)): ID:CONTROLLERS:PATH,
+// with no controllers for the v2 hierarchy.
+type membership struct {
+	controllers []string
+	path        string
+}
+
+func parseCgroup(b []byte) []membership {
+	var all []membership
+	for line := range strings.Lines(string(b)) {
+		parts := strings.SplitN(strings.TrimRight(line, "\n"), ":", 3)
+		if len(parts) < 3 || !strings.HasPrefix(parts[2], "/") {
+			continue
+		}
+		m := membership{path: parts[2]}
+		if parts[1] != "" {
+			m.controllers = strings.Split(parts[1], ",")
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// owns says whether the mount shows the hierarchy of the membership.
+func (m mount) owns(c membership) bool {
+	if m.fstype == "cgroup2" {
+		return len(c.controllers) == 0
+	}
+	return len(c.controllers) > 0 && !slices.ContainsFunc(c.controllers, func(name string) bool {
+		return !slices.Contains(m.options, name)
+	})
+}

@@ -1,0 +1,132 @@
+//go:build linux && cgo
+
+package hwdetect
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
+	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/dgxa100"
+	"github.com/google/go-cmp/cmp"
+
+	"hwcal/schema"
+)
+
+// a100 is the mock of a DGX A100 with the answers that it leaves out.
+func a100() *dgxa100.Server {
+	server := dgxa100.New()
+	for i := range server.Devices {
+		d := server.Devices[i].(*dgxa100.Device)
+		d.UUID = "GPU-0"
+		d.GetNumGpuCoresFunc = func() (int, nvml.Return) { return 6912, nvml.SUCCESS }
+		d.GetMaxClockInfoFunc = func(kind nvml.ClockType) (uint32, nvml.Return) {
+			if kind == nvml.CLOCK_MEM {
+				return 1215, nvml.SUCCESS
+			}
+			return 1410, nvml.SUCCESS
+		}
+		d.GetMemoryBusWidthFunc = func() (uint32, nvml.Return) { return 5120, nvml.SUCCESS }
+		d.GetEnforcedPowerLimitFunc = func() (uint32, nvml.Return) { return 400000, nvml.SUCCESS }
+		d.GetTotalEnergyConsumptionFunc = func() (uint64, nvml.Return) { return 123456, nvml.SUCCESS }
+		d.GetEccModeFunc = func() (nvml.EnableState, nvml.EnableState, nvml.Return) {
+			return nvml.FEATURE_ENABLED, nvml.FEATURE_ENABLED, nvml.SUCCESS
+		}
+	}
+	return server
+}
+
+func TestListGPUs(t *testing.T) {
+	server := a100()
+	server.Devices[1].(*dgxa100.Device).MigMode = nvml.DEVICE_MIG_ENABLE
+	devices, err := listGPUs(server, "/")
+	if err != nil || len(devices) != 8 {
+		t.Fatalf("%d devices, %v", len(devices), err)
+	}
+	if n := len(server.ShutdownCalls()); n != 1 {
+		t.Errorf("%d calls of Shutdown", n)
+	}
+	yes, no := true, false
+	want := &schema.GPUInfo{
+		UUID: "GPU-0", MemoryBytes: 40 << 30, ComputeCapability: "8.0", SMs: 108,
+		GraphicsMaxMHz: 1410, SMMaxMHz: 1410, MemoryMaxMHz: 1215, MemoryBusBits: 5120,
+		PowerLimitWatts: 400, Driver: "550.54.15", MIG: &no, ECC: &yes,
+	}
+	if diff := cmp.Diff(want, devices[0].GPU); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if d := devices[0]; d.ID != "cuda0" || d.Name != "Mock NVIDIA A100-SXM4-40GB" || len(d.Power.Meters) != 1 || len(d.Unavailable) != 0 {
+		t.Errorf("got %+v", d)
+	}
+	if !*devices[1].GPU.MIG || devices[7].ID != "cuda7" {
+		t.Errorf("second device: MIG %v, last %s", *devices[1].GPU.MIG, devices[7].ID)
+	}
+
+	s := System{Root: t.TempDir(), GPUs: func() ([]schema.Device, error) { return listGPUs(a100(), "/") }}
+	m, err := s.Detect(Options{})
+	if err != nil || len(m.Devices) != 9 {
+		t.Fatalf("%d devices, %v", len(m.Devices), err)
+	}
+	checkInvariants(t, m)
+}
+
+// Old drivers lack symbols and old cards answer "not supported": the figure is
+// absent, and nothing is called that the library does not have.
+func TestListGPUsPoorDriver(t *testing.T) {
+	server := a100()
+	server.LookupSymbolFunc = func(symbol string) error {
+		switch symbol {
+		case "nvmlDeviceGetNumGpuCores", "nvmlDeviceGetTotalEnergyConsumption":
+			return errors.New("undefined symbol")
+		}
+		return nil
+	}
+	d := server.Devices[0].(*dgxa100.Device)
+	d.GetMigModeFunc = func() (int, int, nvml.Return) { return 0, 0, nvml.ERROR_NOT_SUPPORTED }
+	d.GetPowerUsageFunc = func() (uint32, nvml.Return) { return 0, nvml.ERROR_NOT_SUPPORTED }
+	server.DeviceGetHandleByIndexFunc = func(i int) (nvml.Device, nvml.Return) {
+		if i > 0 {
+			return nil, nvml.ERROR_GPU_IS_LOST
+		}
+		return d, nvml.SUCCESS
+	}
+	devices, err := listGPUs(server, "/")
+	if err == nil || !strings.Contains(err.Error(), "cuda7 cannot be opened") || len(devices) != 1 {
+		t.Fatalf("%d devices, %v", len(devices), err)
+	}
+	g := devices[0]
+	if g.GPU.MIG != nil || g.GPU.SMs != 0 || g.Power.Unavailable == "" || g.Theoretical.PeakGFLOPS != nil || len(d.GetNumGpuCoresCalls()) != 0 {
+		t.Errorf("got %+v", g)
+	}
+}
+
+func TestListGPUsNoDriver(t *testing.T) {
+	loaded := layout(t, map[string]string{"proc/driver/nvidia/version": "NVRM"})
+	for _, c := range []struct {
+		ret  nvml.Return
+		root tree
+		want string
+	}{
+		{nvml.ERROR_LIBRARY_NOT_FOUND, "none", "no NVIDIA driver"},
+		{nvml.ERROR_LIBRARY_NOT_FOUND, loaded, "pass it into the container"},
+		{nvml.ERROR_DRIVER_NOT_LOADED, "none", "kernel module is not loaded"},
+		{nvml.ERROR_LIB_RM_VERSION_MISMATCH, "none", "returned 18"},
+	} {
+		// A bare mock: any call after Init would show.
+		lib := &mock.Interface{InitFunc: func() nvml.Return { return c.ret }}
+		devices, err := listGPUs(lib, string(c.root))
+		if err == nil || !strings.Contains(err.Error(), c.want) || devices != nil {
+			t.Errorf("init %d: %v, %v, want %q", c.ret, devices, err, c.want)
+		}
+		if len(lib.ShutdownCalls())+len(lib.DeviceGetCountCalls())+len(lib.ExtensionsCalls())+len(lib.ErrorStringCalls()) != 0 {
+			t.Errorf("init %d: the library was called after a failed Init", c.ret)
+		}
+	}
+	server := a100()
+	server.DeviceGetCountFunc = func() (int, nvml.Return) { return 0, nvml.SUCCESS }
+	if _, err := listGPUs(server, "/"); err == nil || !strings.Contains(err.Error(), "lists no GPU") {
+		t.Errorf("no device: %v", err)
+	}
+}

@@ -1,0 +1,109 @@
+package hwdetect
+
+import (
+	"strings"
+	"testing"
+
+	"hwcal/schema"
+)
+
+// FLOP per cycle and core, against public figures and against register peaks
+// that were measured on Sapphire Rapids.
+func TestRates(t *testing.T) {
+	avx2 := []string{"fma", "avx2"}
+	avx512 := append(avx2[:2:2], "avx512f")
+	spr := append(avx512[:3:3], "avx512_vnni", "avx512_bf16", "avx512_fp16")
+	for _, c := range []struct {
+		name     string
+		id       CPUID
+		info     cpuInfo
+		isa      []string
+		fp64     int
+		fp32     int
+		fp16     int
+		bf16     int
+		int8     int
+		assuming string
+	}{
+		{name: "Haswell", id: intel(0x3f, ""), isa: avx2, fp64: 16, fp32: 32},
+		{name: "Skylake-SP of no name", id: intel(0x55, "Intel(R) Xeon(R) Processor @ 2.50GHz"), isa: avx512, fp64: 32, fp32: 64, assuming: "some have one"},
+		{name: "Silver", id: intel(0x55, "Intel(R) Xeon(R) Silver 4110"), isa: avx512, fp64: 16, fp32: 32, assuming: "one 512-bit"},
+		{name: "Gold 5218", id: intel(0x55, "Intel(R) Xeon(R) Gold 5218"), isa: avx512, fp64: 16, fp32: 32, assuming: "one 512-bit"},
+		{name: "Gold 5122", id: intel(0x55, "Intel(R) Xeon(R) Gold 5122"), isa: avx512, fp64: 32, fp32: 64, assuming: "two 512-bit"},
+		{name: "Sapphire Rapids without AMX", id: intel(0x8f, ""), isa: spr, fp64: 32, fp32: 64, fp16: 128, bf16: 32, int8: 256},
+		{name: "Sapphire Rapids", id: intel(0x8f, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8"), fp64: 32, fp32: 64, fp16: 128, bf16: 1024, int8: 2048},
+		{name: "Golden Cove", id: intel(0x97, ""), isa: append(avx2[:2:2], "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
+		{name: "Zen 1", id: CPUID{Vendor: "AMD", Family: 0x17, Model: 1}, isa: avx2, fp64: 8, fp32: 16},
+		{name: "Zen 3", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x21}, isa: avx2, fp64: 16, fp32: 32},
+		{name: "Zen 4", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x61}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 5", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x02}, isa: spr[:5], fp64: 32, fp32: 64, bf16: 128, int8: 256},
+		{name: "unknown x86", id: CPUID{Vendor: "Zhaoxin"}, isa: avx2, fp64: 16, fp32: 32, assuming: "unknown model"},
+		{name: "SSE only", id: CPUID{Vendor: "Intel"}, isa: []string{"sse2"}},
+		{name: "Neoverse-N1", info: arm(0xd0c), isa: []string{"asimd", "asimdhp", "asimddp"}, fp64: 8, fp32: 16, fp16: 32, int8: 64},
+		{name: "Neoverse-V1", info: arm(0xd40), isa: []string{"asimd", "asimdhp", "sve", "bf16", "i8mm"}, fp64: 16, fp32: 32, fp16: 64, bf16: 128, int8: 256},
+		{name: "unknown arm64", info: arm(0xfff), isa: []string{"asimd"}},
+	} {
+		u, _ := identify(c.id, c.info, c.isa)
+		got := rates(u, c.isa)
+		for dtype, want := range map[schema.DType]int{schema.FP64: c.fp64, schema.FP32: c.fp32, schema.FP16: c.fp16, schema.BF16: c.bf16, schema.INT8: c.int8} {
+			if got[dtype].flop != want {
+				t.Errorf("%s: %s %d FLOP/cycle, want %d", c.name, dtype, got[dtype].flop, want)
+			}
+		}
+		if all := strings.Join(u.assumed, "; "); !strings.Contains(all, c.assuming) {
+			t.Errorf("%s: assumes %q, want %q", c.name, all, c.assuming)
+		}
+	}
+}
+
+func intel(model int, name string) CPUID {
+	return CPUID{Vendor: "Intel", Family: 6, Model: model, Name: name}
+}
+
+func arm(part int) cpuInfo { return cpuInfo{cpus: []cpuEntry{{arm: armPart{0x41, part}}}} }
+
+func TestClocks(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		files     map[string]string
+		id        CPUID
+		base, max float64
+	}{
+		{name: "nothing"},
+		{name: "GHz in the name", id: CPUID{Name: "Intel(R) Xeon(R) CPU @ 2.50GHz"}, base: 2500},
+		{name: "MHz in the name", id: CPUID{Name: "Old @ 800MHz"}, base: 800},
+		{name: "leaf 0x16 over the name", id: CPUID{Name: "X @ 2.5GHz", BaseMHz: 2600, MaxMHz: 3900}, base: 2600, max: 3900},
+		{name: "placeholder", id: CPUID{BaseMHz: 1, MaxMHz: 65535}},
+		{name: "cpufreq over leaf 0x16", id: CPUID{BaseMHz: 2600, MaxMHz: 3900}, base: 2600, max: 4000,
+			files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "4000000"}},
+		{name: "garbage", files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "fast"}},
+	} {
+		if got := readClocks(layout(t, c.files), []int{0}, c.id); got.base != c.base || got.max != c.max {
+			t.Errorf("%s: base %v max %v, want %v %v", c.name, got.base, got.max, c.base, c.max)
+		}
+	}
+}
+
+func TestGPUPeaks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		gpu  schema.GPUInfo
+		fp16 float64 // TFLOPS on the data sheet
+		gbps float64
+	}{
+		{"V100", schema.GPUInfo{ComputeCapability: "7.0", SMs: 80, SMMaxMHz: 1530, MemoryMaxMHz: 877, MemoryBusBits: 4096}, 125, 900},
+		{"A100 40 GB", schema.GPUInfo{ComputeCapability: "8.0", SMs: 108, SMMaxMHz: 1410, MemoryMaxMHz: 1215, MemoryBusBits: 5120}, 312, 1555},
+		{"H100 SXM at 1830 MHz", schema.GPUInfo{ComputeCapability: "9.0", SMs: 132, SMMaxMHz: 1830, MemoryMaxMHz: 2619, MemoryBusBits: 5120}, 989, 3352},
+	} {
+		got, missing := gpuPeaks(c.gpu)
+		if tflops := got.PeakGFLOPS[schema.FP16].Value / 1e3; tflops < 0.99*c.fp16 || tflops > 1.01*c.fp16 {
+			t.Errorf("%s: fp16 %.1f TFLOPS, want %v", c.name, tflops, c.fp16)
+		}
+		if gbps := got.BandwidthGBps.Value; gbps < 0.99*c.gbps || gbps > 1.01*c.gbps || missing != nil {
+			t.Errorf("%s: %.1f GB/s, want %v; missing %v", c.name, gbps, c.gbps, missing)
+		}
+	}
+	if _, missing := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5"}); len(missing) != 2 {
+		t.Errorf("unknown GPU: missing %v", missing)
+	}
+}

@@ -1,0 +1,99 @@
+package profiles
+
+import (
+	"fmt"
+	"math"
+
+	"hwcal/schema"
+)
+
+// checkFusionGFLOPS: both rates are flops / latency; both sides use the FLOP
+// of the mathematical definition.
+func checkFusionGFLOPS(c *checker) {
+	for path, f := range c.fusions() {
+		for _, side := range []struct {
+			name    string
+			got, ms float64
+		}{{"unfused", f.UnfusedGFLOPS, f.UnfusedLatencyMS}, {"fused", f.FusedGFLOPS, f.FusedLatencyMS}} {
+			if want := rate(f.FLOP, side.ms); !near(side.got, want) {
+				c.differ(path+"/"+side.name+"_gflops", side.got, want,
+					fmt.Sprintf("%s_gflops = flops / %s_latency_ms", side.name, side.name))
+			}
+		}
+	}
+}
+
+// drift is how far the ratio of the two latencies may lie outside of the
+// interval of the speedup.
+const drift = 1.05
+
+// checkFusionSpeedup: the speedup lies in its interval, and so does the ratio
+// of the latencies, nearly.
+//
+// The two need not be equal. The speedup is exp of the median over blocks of
+// ln(u/f); the latencies are the medians over blocks of u and of f, and a ratio
+// of medians is not a median of ratios. What is certain is that the ratio of
+// medians lies between the smallest and the largest u/f of a block, and the
+// interval is narrower than that once it comes from inner order statistics. A
+// disturbance that slows both sides of some blocks leaves every u/f as it is
+// and still shifts the medians apart, if it hits about half of the blocks. So
+// the interval is widened by 5% at either end, and nothing is asked of a pair
+// whose machine was disturbed and says so.
+func checkFusionSpeedup(c *checker) {
+	for path, f := range c.fusions() {
+		lo, hi := f.SpeedupCILow, f.SpeedupCIHigh
+		if lo > hi {
+			c.fail(path+"/speedup_ci_high", "speedup_ci_low <= speedup_ci_high does not hold", exact(hi), "at least "+exact(lo))
+			continue
+		}
+		if f.Speedup < lo*(1-rounding) || f.Speedup > hi*(1+rounding) {
+			c.fail(path+"/speedup_factor", "speedup_factor outside of its interval", number(f.Speedup),
+				fmt.Sprintf("%s to %s", number(lo), number(hi)))
+		}
+		ratio := f.UnfusedLatencyMS / f.FusedLatencyMS
+		if (ratio < lo/drift || ratio > hi*drift) && !c.noisy(path, f.Warnings) {
+			c.fail(path+"/speedup_factor",
+				fmt.Sprintf("unfused_latency_ms / fused_latency_ms contradicts the interval of the speedup of %s", number(f.Speedup)),
+				number(ratio), fmt.Sprintf("%s to %s, within 5%%", number(lo), number(hi)))
+		}
+	}
+}
+
+// checkFusionMemory: memory_reduction = 1 - fused_bytes / unfused_bytes.
+func checkFusionMemory(c *checker) {
+	for path, f := range c.fusions() {
+		want := 1 - float64(f.FusedBytes)/float64(f.UnfusedBytes)
+		if math.Abs(f.MemoryReduction-want) > rounding {
+			c.differ(path+"/memory_reduction", f.MemoryReduction, want, "memory_reduction = 1 - fused_bytes / unfused_bytes")
+		}
+	}
+}
+
+// checkFusionImprovement: gflops_improvement = speedup_factor - 1.
+func checkFusionImprovement(c *checker) {
+	for path, f := range c.fusions() {
+		// Rounding of the speedup carries over as an absolute error.
+		if want := f.Speedup - 1; math.Abs(f.GFLOPSImprovement-want) > rounding*f.Speedup {
+			c.differ(path+"/gflops_improvement", f.GFLOPSImprovement, want, "gflops_improvement = speedup_factor - 1")
+		}
+	}
+}
+
+// minBlocks is the first look of the stopping rule. With fewer blocks no
+// interval reaches the confidence, so nothing is decided.
+const minBlocks = 10
+
+// checkFusionVerdict: the verdict follows from the interval that is printed,
+// by the same function that the runner uses, so there is no tolerance.
+func checkFusionVerdict(c *checker) {
+	for path, f := range c.fusions() {
+		want := schema.VerdictOf(f.SpeedupCILow, f.SpeedupCIHigh)
+		if f.Blocks < minBlocks {
+			want = schema.Inconclusive
+		}
+		if f.Verdict != want {
+			c.fail(path+"/verdict", fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s",
+				f.Blocks, exact(f.SpeedupCILow), exact(f.SpeedupCIHigh)), string(f.Verdict), string(want))
+		}
+	}
+}

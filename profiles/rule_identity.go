@@ -1,0 +1,124 @@
+package profiles
+
+import (
+	"fmt"
+	"time"
+
+	"hwcal/schema"
+)
+
+// checkUnique: no two devices with one id, and no two entries for one case: a
+// reader could not tell which of them to believe.
+func checkUnique(c *checker) {
+	type seen map[string]string
+	once := func(s seen, path, field, key string) {
+		if first, ok := s[key]; ok {
+			c.fail(path, "second entry for the same "+field, key, "one entry; the first is "+first)
+			return
+		}
+		s[key] = path
+	}
+	ids := seen{}
+	for at, d := range c.eachDevice() {
+		once(ids, at+"/id", "device", d.ID)
+		cases := seen{}
+		for path, e := range computes(at, d) {
+			once(cases, path, "operation", fmt.Sprintf("%s %s %s %s %s", quote(e.Operation),
+				coordinates(e.DType, e.Threads, e.CoreClass), quote(e.Implementation), quote(e.Shape), fmt.Sprint(e.InputShape)))
+		}
+		for i, e := range d.Bandwidth {
+			once(cases, fmt.Sprintf("%s/bandwidth/%d", at, i), "kernel", fmt.Sprintf("%s %s %s on %d threads, %d bytes",
+				e.Level, quote(e.Pattern), quote(e.Implementation), e.Threads, e.WorkingSetBytes))
+		}
+		for i, e := range d.Latency {
+			once(cases, fmt.Sprintf("%s/latency/%d", at, i), "level", fmt.Sprintf("%s, %d bytes on pages of %d",
+				e.Level, e.WorkingSetBytes, e.PageBytes))
+		}
+		for i, e := range d.FusionProfiles {
+			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s %s %s", quote(e.Pattern),
+				coordinates(e.DType, e.Threads, ""), quote(e.Implementation), quote(e.Shape)))
+		}
+	}
+}
+
+// checkFingerprint: the fingerprint is that of the devices in the profile, so
+// that figures are not carried over to other hardware unnoticed.
+func checkFingerprint(c *checker) {
+	if want := schema.Fingerprint(c.Devices); c.Metadata.Fingerprint != want {
+		c.fail("/metadata/fingerprint", "fingerprint is not that of the devices", c.Metadata.Fingerprint, want)
+	}
+}
+
+// checkDate: a date before the tool existed, or in the future, comes from a
+// clock that was not set; a day is left for time zones.
+func checkDate(c *checker) {
+	const (
+		path    = "/metadata/calibration_date"
+		longest = 7 * 24 * time.Hour
+	)
+	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	date := c.Metadata.CalibrationDate
+	if date.Before(first) {
+		c.fail(path, "date before 2020", date.Format(time.RFC3339), "not before "+first.Format(time.RFC3339))
+	}
+	if last := c.now.Add(24 * time.Hour); date.After(last) {
+		c.fail(path, "date more than a day in the future", date.Format(time.RFC3339),
+			"not after "+last.UTC().Format(time.RFC3339))
+	}
+	if s := c.Metadata.DurationSeconds; s > longest.Seconds() {
+		c.fail("/metadata/duration_seconds", "longer than a week", number(s), "seconds")
+	}
+}
+
+// checkUnits catches a figure in the wrong unit by what no device can do. The
+// bounds are a hundred times what the largest device of 2026 does.
+func checkUnits(c *checker) {
+	const (
+		mostGFLOPS = 1e9   // 1e18 FLOP per second; an FP8 tensor core device has 4.5e6
+		mostGBps   = 1e6   // 1e15 bytes per second; HBM has 8e3, the L1 of a large server 5e4
+		leastMHz   = 10    // below it the figure is in GHz
+		mostMHz    = 20000 // above it the figure is in kHz
+	)
+	atMost := func(path string, got, most float64, unit string) {
+		if got > most {
+			c.fail(path, "figure is not in "+unit, number(got), fmt.Sprintf("at most %s %s", number(most), unit))
+		}
+	}
+	clock := func(path string, mhz float64) {
+		if mhz != 0 && (mhz < leastMHz || mhz > mostMHz) {
+			c.fail(path, "clock is not in MHz", number(mhz), fmt.Sprintf("%d to %d MHz", leastMHz, mostMHz))
+		}
+	}
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			if e.GFLOPS != nil {
+				atMost(path+"/gflops/max", e.GFLOPS.Max, mostGFLOPS, "GFLOPS")
+			}
+			clock(path+"/effective_clock_mhz", e.EffectiveClockMHz)
+		}
+		for i, e := range d.Bandwidth {
+			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
+			atMost(path+"/gbps/max", e.GBps.Max, mostGBps, "GB/s")
+			clock(path+"/effective_clock_mhz", e.EffectiveClockMHz)
+		}
+		for i, e := range d.Latency {
+			atMost(fmt.Sprintf("%s/latency/%d/nanoseconds/max", at, i), e.Nanoseconds.Max, 1e9, "nanoseconds")
+		}
+		for i, e := range d.FusionProfiles {
+			clock(fmt.Sprintf("%s/fusion_profiles/%d/effective_clock_mhz", at, i), e.EffectiveClockMHz)
+		}
+		if d.CPU != nil {
+			clock(at+"/cpu/base_mhz", d.CPU.BaseMHz)
+			clock(at+"/cpu/max_mhz", d.CPU.MaxMHz)
+		}
+	}
+}
+
+// checkWarningPath: a warning points at something.
+func checkWarningPath(c *checker) {
+	for i, w := range c.Warnings {
+		if _, ok := c.doc.find(w.Path); !ok {
+			c.fail(fmt.Sprintf("/warnings/%d/path", i), "warning points at nothing in the profile", quote(w.Path), "a JSON Pointer that resolves")
+		}
+	}
+}

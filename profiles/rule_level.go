@@ -1,0 +1,100 @@
+package profiles
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"hwcal/schema"
+)
+
+// distance of a level from the core. DRAM and HBM are both main memory, so
+// neither has to be faster than the other.
+var distance = map[schema.Level]int{
+	schema.L1: 1, schema.L2: 2, schema.L3: 3, schema.L4: 4, schema.DRAM: 5, schema.HBM: 5,
+}
+
+// suspect figures are outside of the comparison: they say themselves that they
+// do not belong to their level.
+var suspect = []schema.Code{schema.Implausible, schema.Cached, schema.LevelNotSeen}
+
+// reading is the best figure of a level; speed is more is better.
+type reading struct {
+	path  string
+	level schema.Level
+	speed float64
+}
+
+// checkLevelOrder: an outer level is not faster than 1.05 x an inner one. That
+// is asked of each kernel by itself and of the best over kernels. Non-temporal
+// stores go past the caches whatever the working set, so they have no order of
+// their own. Latency is the other way round: an outer level does not answer
+// sooner.
+func checkLevelOrder(c *checker) {
+	for at, d := range c.eachDevice() {
+		groups := map[string]map[schema.Level]reading{}
+		add := func(group string, r reading) {
+			if groups[group] == nil {
+				groups[group] = map[schema.Level]reading{}
+			}
+			if old, ok := groups[group][r.level]; !ok || r.speed > old.speed {
+				groups[group][r.level] = r
+			}
+		}
+		for i, e := range d.Bandwidth {
+			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
+			if c.warned(path, e.Warnings, suspect...) {
+				continue
+			}
+			r := reading{path + "/gbps/best", e.Level, e.GBps.Best}
+			add(fmt.Sprintf("bandwidth of the best kernel on %d threads", e.Threads), r)
+			if !strings.HasSuffix(e.Pattern, "_nt") {
+				add(fmt.Sprintf("bandwidth of %s on %d threads", quote(e.Pattern), e.Threads), r)
+			}
+		}
+		for i, e := range d.Latency {
+			path := fmt.Sprintf("%s/latency/%d", at, i)
+			if !c.warned(path, e.Warnings, suspect...) {
+				add(fmt.Sprintf("latency on pages of %d bytes", e.PageBytes),
+					reading{path + "/nanoseconds/best", e.Level, 1 / e.Nanoseconds.Best})
+			}
+		}
+		names := make([]string, 0, len(groups))
+		for name := range groups {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		reported := map[string]bool{} // a kernel that is the best is told once
+		for _, name := range names {
+			c.ordered(name, groups[name], reported)
+		}
+	}
+}
+
+func (c *checker) ordered(name string, levels map[schema.Level]reading, reported map[string]bool) {
+	order := make([]reading, 0, len(levels))
+	for _, r := range levels {
+		order = append(order, r)
+	}
+	sort.Slice(order, func(i, j int) bool {
+		a, b := order[i], order[j]
+		if distance[a.level] != distance[b.level] {
+			return distance[a.level] < distance[b.level]
+		}
+		return a.level < b.level
+	})
+	for i, outer := range order {
+		for _, inner := range order[:i] {
+			if distance[inner.level] == distance[outer.level] || outer.speed <= excess*inner.speed || reported[outer.path] {
+				continue
+			}
+			reported[outer.path] = true
+			got, want := number(outer.speed), fmt.Sprintf("at most 1.05 x %s of %s", number(inner.speed), inner.path)
+			if strings.HasPrefix(name, "latency") {
+				got, want = number(1/outer.speed), fmt.Sprintf("at least %s / 1.05 of %s", number(1/inner.speed), inner.path)
+			}
+			c.fail(outer.path, fmt.Sprintf("%s is faster than %s (%s) without the warning %s",
+				outer.level, inner.level, name, schema.Implausible), got, want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package schema
+
+// Stat is the distribution of one figure over its samples, in the unit of its
+// field. Best is the smallest of times and the largest of rates. The interval
+// is that of the median, at 95%, from binomial order statistics.
+type Stat struct {
+	N      int     `json:"n" jsonschema:"minimum=1" jsonschema_description:"Number of samples."`
+	Best   float64 `json:"best" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best sample, in the unit of the field: smallest of times, largest of rates."`
+	Median float64 `json:"median" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median, in the unit of the field."`
+	Mean   float64 `json:"mean" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Arithmetic mean, in the unit of the field."`
+	Std    float64 `json:"std" jsonschema:"minimum=0" jsonschema_description:"Standard deviation of the samples (n - 1), in the unit of the field; 0 for one sample."`
+	Min    float64 `json:"min" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Smallest sample, in the unit of the field."`
+	Max    float64 `json:"max" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Largest sample, in the unit of the field."`
+	CILow  float64 `json:"ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the 95% interval of the median, in the unit of the field; the minimum if n is too small for one (below 6)."`
+	CIHigh float64 `json:"ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the 95% interval of the median, in the unit of the field; the maximum if n is too small for one (below 6)."`
+}
+
+// Compute is one measured operation.
+type Compute struct {
+	Operation           string   `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation."`
+	DType               DType    `json:"dtype"`
+	Implementation      string   `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
+	Threads             int      `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	CoreClass           string   `json:"core_class,omitempty" jsonschema_description:"Class of the cores that ran it, on hybrid machines."`
+	Shape               string   `json:"shape,omitempty" jsonschema_description:"Shape in words, e.g. m=512 n=1024 k=1024."`
+	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul."`
+	FLOP                int64    `json:"flops" jsonschema:"minimum=0" jsonschema_description:"FLOP (a count) of one execution."`
+	Bytes               int64    `json:"bytes" jsonschema:"minimum=0" jsonschema_description:"Compulsory traffic of one execution in bytes; 0 for kernels that stay in registers."`
+	ArithmeticIntensity float64  `json:"arithmetic_intensity_flops_per_byte,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / bytes in FLOP per byte; absent if there is no traffic."`
+	LatencyMS           Stat     `json:"latency_ms" jsonschema_description:"Time of one execution in milliseconds."`
+	GFLOPS              *Stat    `json:"gflops,omitempty" jsonschema_description:"Rate in GFLOPS (1e9 FLOP per second; GOPS for int8); absent for operations without FLOP."`
+	Efficiency          float64  `json:"efficiency,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best gflops / register peak of the dtype with the same number of threads and class (a share); above 1 is kept and flagged."`
+	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point."`
+	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below the measured ridge point."`
+	EffectiveClockMHz   float64  `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
+	MaxAbsError         *float64 `json:"max_abs_error,omitempty" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference from the float64 reference over the elements verified, in the unit of the result."`
+	Warnings            []Code   `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// Bandwidth is the rate of one kernel on one working set.
+type Bandwidth struct {
+	Level             Level   `json:"level"`
+	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, write, write_nt, copy, copy_nt, scale, add, triad, triad_nt. Bytes are STREAM's: write-allocate is not counted."`
+	Implementation    string  `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
+	Threads           int     `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	WorkingSetBytes   int64   `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes touched by all threads together."`
+	GBps              Stat    `json:"gbps" jsonschema_description:"Rate in GB/s (1e9 bytes per second)."`
+	EffectiveClockMHz float64 `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
+	Warnings          []Code  `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// Latency is the time of one dependent load.
+type Latency struct {
+	Level           Level  `json:"level"`
+	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase runs."`
+	PageBytes       int64  `json:"page_bytes" jsonschema:"minimum=1" jsonschema_description:"Size of the pages asked for in bytes."`
+	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load in nanoseconds."`
+	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// Fusion compares a chain of operations run one by one with one fused kernel.
+type Fusion struct {
+	Pattern        string   `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
+	Group          string   `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv or attention."`
+	Operators      []string `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
+	DType          DType    `json:"dtype"`
+	Implementation string   `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`
+	Threads        int      `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Shape          string   `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
+	InputShape     []int64  `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
+
+	UnfusedLatencyMS float64 `json:"unfused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median over the blocks of the faster of the block's two unfused samples, in milliseconds."`
+	UnfusedGFLOPS    float64 `json:"unfused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / unfused_latency_ms in GFLOPS (1e9 FLOP per second)."`
+	UnfusedBytes     int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
+	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median over the blocks of the faster of the block's two fused samples, in milliseconds."`
+	FusedGFLOPS      float64 `json:"fused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / fused_latency_ms in GFLOPS (1e9 FLOP per second)."`
+	FusedBytes       int64   `json:"fused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes of the chain's own inputs and outputs."`
+
+	Speedup           float64 `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
+	SpeedupCILow      float64 `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
+	SpeedupCIHigh     float64 `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
+	Blocks            int     `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of ABBA or BAAB blocks."`
+	MemoryReduction   float64 `json:"memory_reduction" jsonschema:"minimum=0,maximum=1" jsonschema_description:"1 - fused_bytes / unfused_bytes (a share)."`
+	GFLOPSImprovement float64 `json:"gflops_improvement" jsonschema_description:"speedup_factor - 1 (a share)."`
+	PredictedSpeedup  float64 `json:"predicted_speedup,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Speedup (a ratio) that the saved traffic and FLOP would give at the measured rates; absent without them."`
+
+	ExtraParams       map[string]int64 `json:"extra_params" jsonschema_description:"Dimensions of the case by name: m, n, k; kernel_size, stride, padding, groups; batch, heads, seq, head_dim."`
+	FLOP              int64            `json:"flops" jsonschema:"minimum=1" jsonschema_description:"FLOP (a count) of the unfused, mathematical definition; both sides use it."`
+	Verdict           Verdict          `json:"verdict"`
+	Reason            string           `json:"reason" jsonschema:"minLength=1" jsonschema_description:"The verdict in a sentence, with its figures."`
+	MaxAbsError       float64          `json:"max_abs_error" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference of the fused or unfused result from the float64 reference over the elements verified, in the unit of the result."`
+	EffectiveClockMHz float64          `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
+	Warnings          []Code           `json:"warnings" jsonschema_description:"Codes of the guards that the pair met."`
+}
