@@ -71,7 +71,7 @@ independent: build ## validate profiles with a JSON Schema validator that is not
 arm64: ## run the tests for linux/arm64 under qemu-user
 	@if [ -z "$(QEMU)" ]; then \
 		echo "skipped: the arm64 tests need qemu-user: apt-get install qemu-user-static"; exit 0; fi; \
-	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -short -exec "$(QEMU)" ./bench/... ./schema ./profiles ./hwdetect
+	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec "$(QEMU)" ./bench/... ./schema ./profiles ./hwdetect
 
 bench: ## run the Go benchmarks of the kernels
 	$(GO) test -run '^$$' -bench . ./bench/...

@@ -38,6 +38,5 @@ func showAction(c *cli.Context) error {
 	if n := len(profiles.Validate(data)); n > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "calibrate: warning: %d findings against this profile, see calibrate validate %s\n", n, path)
 	}
-	printProfile(c.App.Writer, p)
-	return nil
+	return printProfile(c.App.Writer, p)
 }

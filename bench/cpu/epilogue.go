@@ -50,25 +50,6 @@ func newBiasEpilogue[T float](isa ISA, bias []T, by biasBy, relu bool) epilogue[
 	}
 }
 
-// chain applies the epilogues in turn.
-func chain[T float](all ...epilogue[T]) epilogue[T] {
-	return func(c []T, ldc, i0, j0, m, n int) {
-		for _, e := range all {
-			e(c, ldc, i0, j0, m, n)
-		}
-	}
-}
-
-// rowsEpilogue makes an epilogue of a function on contiguous elements, such as an
-// activation.
-func rowsEpilogue[T float](f func(x []T)) epilogue[T] {
-	return func(c []T, ldc, _, _, m, n int) {
-		for i := range m {
-			f(c[i*ldc:][:n])
-		}
-	}
-}
-
 // biasColPortable writes c[i*ldc+j] = max(c[i*ldc+j] + bias[j], floor).
 func biasColPortable[T float](rows, cols int, c *T, ldc int, bias *T, floor T) {
 	cs, b := unsafe.Slice(c, (rows-1)*ldc+cols), unsafe.Slice(bias, cols)

@@ -34,6 +34,11 @@ type worker struct {
 
 // newTeam starts one worker on each of the CPUs.
 func newTeam(cpus []int) (*team, error) {
+	// A worker that spins keeps its P: each needs one, and so does whoever hands
+	// out the work.
+	if n := len(cpus) + 1; runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
+	}
 	t := &team{bar: barrier{n: int32(len(cpus))}}
 	started := make(chan error)
 	for id, cpu := range cpus {
@@ -137,6 +142,11 @@ type barrier struct {
 	round   atomic.Uint32
 }
 
+// patience is the number of looks, some ten microseconds, after which a waiting
+// worker offers its CPU: whoever it waits for may need it, where there are more
+// threads than CPUs.
+const patience = 1 << 14
+
 func (b *barrier) wait() {
 	if b.n == 1 {
 		return
@@ -147,6 +157,9 @@ func (b *barrier) wait() {
 		b.round.Add(1)
 		return
 	}
-	for b.round.Load() == round {
+	for spins := 1; b.round.Load() == round; spins++ {
+		if spins%patience == 0 {
+			yield()
+		}
 	}
 }

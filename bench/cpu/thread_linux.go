@@ -5,6 +5,9 @@ import "golang.org/x/sys/unix"
 // thread is the operating system thread of a worker.
 type thread struct{ tid int }
 
+// yield offers the CPU to another thread.
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
 // pin binds the calling thread to one CPU.
 func (t *thread) pin(cpu int) error {
 	t.tid = unix.Gettid()
