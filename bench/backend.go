@@ -22,8 +22,10 @@ var ErrUnsettled = errors.New("clock unsettled")
 type Backend interface {
 	// Open prepares the tensors of a case on the device and fills its inputs.
 	Open(c Case) (Workspace, error)
-	// Clock measures the effective clock in MHz on the cores of the place.
-	Clock(p Place) (float64, error)
+	// Clock measures the effective clock in MHz on the cores of the place: settled,
+	// the clock of scalar code, to compare two readings by; else at once, the
+	// clock of the instructions that have just run, as wide vectors lower it.
+	Clock(p Place, settled bool) (float64, error)
 	// Watch starts to observe disturbances of the workers of the place; the
 	// returned function says what happened since.
 	Watch(p Place) func() Noise

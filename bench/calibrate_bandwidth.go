@@ -16,6 +16,13 @@ import (
 // curveFrom is the smallest working set of the curve.
 const curveFrom = 16 << 10
 
+// curveTo is the least working set that the curve reaches.
+const curveTo = 256 << 20
+
+// curveShare of the time of a case goes to a point of the curve: there are many,
+// and each is close to its neighbours.
+const curveShare = 0.4
+
 // bandwidthSteps plans the curve of read bandwidth over working set, from which
 // the levels are read off, and every kernel on every level.
 func (c *Calibrator) bandwidthSteps() []step {
@@ -26,7 +33,7 @@ func (c *Calibrator) bandwidthSteps() []step {
 	set := c.Runner.Settings
 	steps := []step{{
 		label: "bandwidth curve, 1 thread",
-		cost:  40 * (set.WarmUp + set.CaseBudget),
+		cost:  30*(set.WarmUp+time.Duration(curveShare*float64(set.CaseBudget))) + 2*time.Second,
 		run:   c.measureCurve,
 	}}
 	for _, level := range c.levels.names() {
@@ -36,7 +43,7 @@ func (c *Calibrator) bandwidthSteps() []step {
 			}
 			cost := time.Duration(len(Streams)) * (set.WarmUp + set.CaseBudget)
 			if level == schema.DRAM {
-				cost += 5 * time.Second
+				cost += 2 * time.Second
 			}
 			steps = append(steps, step{
 				label: fmt.Sprintf("bandwidth %s, %s", level, p),
@@ -70,7 +77,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 			break
 		}
 		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), 1)
-		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, scale)
+		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, curveShare*scale)
 		if err != nil {
 			return err
 		}
@@ -79,7 +86,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 		curve = append(curve, curvePoint{bytes, entry.GBps.Best})
 		// Flat inside a large cache is not the end: go on past what is claimed. A
 		// curve that is not flat by then never will be.
-		if bytes >= max(dramArrayBytes, 4*largest) && (flat(curve) || bytes >= 1<<30) {
+		if bytes >= max(curveTo, 4*largest) && (flat(curve) || bytes >= c.Runner.Settings.CurveLimit) {
 			break
 		}
 	}
@@ -87,6 +94,9 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
 	}
 	c.levels.learn(curve)
+	if last := curve[len(curve)-1]; !flat(curve) {
+		c.warn(schema.DRAMLimited, "/bandwidth", "the curve is not flat within %.0f%% over its last two doublings, up to %d bytes", 100*flatTolerance, last.bytes)
+	}
 	for i := range entries {
 		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, 1)
 		c.addBandwidth(entries[i], measured[i])
@@ -102,7 +112,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 
 // measureLevel runs every kernel on the working set of a level.
 func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, scale float64) error {
-	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.memory())
+	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.Runner.Settings.DRAMArray, c.memory())
 	if err != nil {
 		return err
 	}
@@ -120,6 +130,9 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	defer ws.Close()
 	var failed []error
 	for i, s := range Streams {
+		if c.Options.Mode == schema.Quick && !s.quick {
+			continue
+		}
 		cs.Chain = all[i : i+1]
 		m, err := c.Runner.MeasureIn(ctx, ws, cs, time.Duration(scale*float64(c.Runner.Settings.CaseBudget)))
 		if err != nil {
@@ -132,7 +145,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		entry := bandwidthEntry(s, arrays, p, m)
 		entry.Level = level
 		if level == schema.DRAM && limited {
-			m.warn(schema.DRAMLimited, "%d bytes: memory allows no larger working set, or the curve is not flat", entry.WorkingSetBytes)
+			m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", entry.WorkingSetBytes)
 		}
 		if level == schema.DRAM && s.Name == "read" && p.Threads == 1 && entry.GBps.Best > boundTolerance*c.levels.flatGBps {
 			m.warn(schema.Cached, "%.1f GB/s are above the %.1f of the plateau", entry.GBps.Best, c.levels.flatGBps)

@@ -49,7 +49,7 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	if level == schema.DRAM {
 		bytes = min(max(chaseDRAMBytes, c.levels.flatFrom), c.memory()) &^ (hugePageBytes - 1)
 	} else {
-		array, _, err := c.levels.arrayBytes(level, 1, c.memory())
+		array, _, err := c.levels.arrayBytes(level, 1, 0, c.memory())
 		if err != nil {
 			return err
 		}

@@ -52,8 +52,11 @@ func (f *fake) bandwidth(bytes, threads float64) float64 {
 
 func (f *fake) Now() time.Time { return f.now }
 
-func (f *fake) Clock(Place) (float64, error) {
+func (f *fake) Clock(_ Place, settled bool) (float64, error) {
 	f.now = f.now.Add(200 * time.Microsecond)
+	if !settled {
+		return f.clock(0), nil
+	}
 	f.reads++
 	return f.clock(f.reads), nil
 }

@@ -15,7 +15,6 @@ type levels struct {
 	// long as no curve has shown it.
 	flatFrom int64
 	flatGBps float64 // bandwidth of the flat part, one thread, read
-	limited  bool    // the curve ended before it was flat
 }
 
 // cacheLevel is one level of data cache.
@@ -87,7 +86,6 @@ func (l *levels) learn(curve []curvePoint) {
 	for i := len(curve) - 1; i >= 0 && curve[i].gbps <= l.flatGBps*(1+2*flatTolerance); i-- {
 		l.flatFrom = curve[i].bytes
 	}
-	l.limited = !flat(curve)
 }
 
 // of says in which level a working set lives that threads share evenly.
@@ -111,19 +109,17 @@ func (c cacheLevel) capacity(threads int) int64 {
 	return int64(caches) * c.size
 }
 
-// Working sets of the DRAM kernels: at least this much an array and thread.
-const dramArrayBytes = 256 << 20
-
 // arrayBytes chooses, for a level, the bytes of one of the up to three arrays of a
 // STREAM kernel over all threads: a kernel of one array must not fit into the
-// level before, one of three must fit into this one.
-func (l levels) arrayBytes(name schema.Level, threads int, memory int64) (bytes int64, limited bool, err error) {
+// level before, one of three must fit into this one. DRAM arrays are of dram bytes
+// a thread, if that is on the flat part of the curve and memory allows it.
+func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
 	if name == schema.DRAM {
-		want := max(dramArrayBytes*int64(threads), l.flatFrom)
+		want := max(dram*int64(threads), l.flatFrom)
 		if most := memory / 3 &^ 4095; want > most {
 			return most, true, nil
 		}
-		return want, l.limited, nil
+		return want, false, nil
 	}
 	inner := int64(0)
 	for _, c := range l.caches {

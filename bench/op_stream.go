@@ -13,6 +13,7 @@ type Stream struct {
 	Reads  int
 	Writes int
 	scalar float64
+	quick  bool // measured in quick runs too
 }
 
 // StreamScalar is the factor s of scale and triad.
@@ -21,17 +22,17 @@ const StreamScalar = 3.0
 // Streams are the bandwidth kernels under their field's names; _nt writes past
 // the caches.
 var Streams = []Stream{
-	{"read", "checksum of a[i]", 1, 0, 0},
-	{"read4", "checksum of a[i], in four streams", 1, 0, 0},
-	{"write", "a[i] = s", 0, 1, StreamScalar},
-	{"write_nt", "a[i] = s, non-temporal", 0, 1, StreamScalar},
-	{"copy", "c[i] = a[i]", 1, 1, 0},
-	{"copy_nt", "c[i] = a[i], non-temporal", 1, 1, 0},
-	{"copy_nt4", "c[i] = a[i], non-temporal, in four streams", 1, 1, 0},
-	{"scale", "b[i] = s c[i]", 1, 1, StreamScalar},
-	{"add", "c[i] = a[i] + b[i]", 2, 1, 1},
-	{"triad", "a[i] = b[i] + s c[i]", 2, 1, StreamScalar},
-	{"triad_nt", "a[i] = b[i] + s c[i], non-temporal", 2, 1, StreamScalar},
+	{"read", "checksum of a[i]", 1, 0, 0, true},
+	{"read4", "checksum of a[i], in four streams", 1, 0, 0, false},
+	{"write", "a[i] = s", 0, 1, StreamScalar, true},
+	{"write_nt", "a[i] = s, non-temporal", 0, 1, StreamScalar, false},
+	{"copy", "c[i] = a[i]", 1, 1, 0, true},
+	{"copy_nt", "c[i] = a[i], non-temporal", 1, 1, 0, false},
+	{"copy_nt4", "c[i] = a[i], non-temporal, in four streams", 1, 1, 0, true},
+	{"scale", "b[i] = s c[i]", 1, 1, StreamScalar, false},
+	{"add", "c[i] = a[i] + b[i]", 2, 1, 1, false},
+	{"triad", "a[i] = b[i] + s c[i]", 2, 1, StreamScalar, true},
+	{"triad_nt", "a[i] = b[i] + s c[i], non-temporal", 2, 1, StreamScalar, true},
 }
 
 // Arrays is the number of arrays that the kernel touches.

@@ -67,19 +67,19 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other f
 	want := expect(ws, c)
 	n := 1 // executions in a sample: as many as the faster side needs, for both
 	for _, side := range [][]Kernel{unfused, fused} {
-		worst, err := verify(ws, c, side, want)
+		worst, took, err := verify(ws, c, side, want)
 		if err != nil {
 			return cmp, err
 		}
 		cmp.MaxAbsError = max(cmp.MaxAbsError, worst)
-		iterations, err := r.iterations(ws, side)
+		iterations, err := r.iterations(ws, side, took)
 		if err != nil {
 			return cmp, err
 		}
 		n = max(n, iterations)
 	}
 	b := blocks{ws: ws, unfused: unfused, fused: fused, n: n, coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
-	g, err := r.guard(ctx, c.Place, func() error {
+	g, err := r.guard(c.Place, func() error {
 		b.reset()
 		deadline := r.Now().Add(budget)
 		for {

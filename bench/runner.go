@@ -51,17 +51,18 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	}
 	m := Measurement{Implementation: k.Implementation()}
 	seq := []Kernel{k}
+	var took time.Duration
 	if verifiable(c.Chain) {
-		if m.MaxAbsError, err = verify(ws, c, seq, expect(ws, c)); err != nil {
+		if m.MaxAbsError, took, err = verify(ws, c, seq, expect(ws, c)); err != nil {
 			return m, err
 		}
 		m.Verified = true
 	}
-	n, err := r.iterations(ws, seq)
+	n, err := r.iterations(ws, seq, took)
 	if err != nil {
 		return m, err
 	}
-	g, err := r.guard(ctx, c.Place, func() error {
+	g, err := r.guard(c.Place, func() error {
 		m.Seconds = m.Seconds[:0]
 		deadline := r.Now().Add(budget)
 		for {
@@ -97,8 +98,12 @@ func (r *Runner) enough(samples []float64, spent bool) bool {
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
-// iterations warms up and finds how often to run the kernels for one sample.
-func (r *Runner) iterations(ws Workspace, seq []Kernel) (int, error) {
+// iterations warms up and finds how often to run the kernels for one sample. They
+// ran once already, for `took`, if that is not 0.
+func (r *Runner) iterations(ws Workspace, seq []Kernel, took time.Duration) (int, error) {
+	if took >= max(r.Settings.MinSample, r.Settings.WarmUp) {
+		return 1, nil
+	}
 	n := 1
 	var spent time.Duration
 	for {
@@ -133,13 +138,14 @@ func (g *guarded) warn(code schema.Code, format string, args ...any) {
 }
 
 // guard runs a case between two readings of the effective clock and repeats it if
-// the clock moved; it also keeps the garbage collector away.
-func (r *Runner) guard(ctx context.Context, p Place, run func() error) (guarded, error) {
+// the clock moved; it also keeps the garbage collector away. The clock that it
+// reports is that of the case's own instructions, read right behind it.
+func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	begin := r.Now()
-	for try := 0; ; try++ {
+	for try := 1; ; try++ {
 		var g guarded
-		before, err := r.clock(p, &g) // right after the warm-up, for the same reason
+		before, err := r.clock(p, &g)
 		if err != nil {
 			return g, err
 		}
@@ -147,34 +153,38 @@ func (r *Runner) guard(ctx context.Context, p Place, run func() error) (guarded,
 		if err := run(); err != nil {
 			return g, err
 		}
-		// At once: the clock of an instruction set is kept for less than a
-		// millisecond after its last instruction.
+		g.clock, err = r.Backend.Clock(p, false)
+		if err != nil && !errors.Is(err, ErrUnsettled) && !errors.Is(err, ErrUnsupported) {
+			return g, err
+		}
+		noise := since()
 		after, err := r.clock(p, &g)
 		if err != nil {
 			return g, err
 		}
-		noise := since()
 		if len(noise.Reasons) > 0 {
 			g.warn(schema.NoisyHost, "%s", strings.Join(noise.Reasons, "; "))
 		}
 		if before == 0 || after == 0 {
 			return g, nil
 		}
-		g.clock = (before + after) / 2
+		if g.clock == 0 {
+			g.clock = (before + after) / 2
+		}
 		if moved := math.Abs(after/before - 1); moved > clockTolerance {
-			if try < retries && r.Now().Sub(begin) < retryTime {
+			if try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
 				continue
 			}
-			g.warn(schema.Throttled, "the clock moved from %.0f to %.0f MHz in the last of %d tries", before, after, try+1)
+			g.warn(schema.Throttled, "the clock moved from %.0f to %.0f MHz in the last of %d tries", before, after, try)
 		}
 		return g, nil
 	}
 }
 
-// clock reads the effective clock; where a reading is disturbed it is absent and
+// clock reads the settled clock; where a reading is disturbed it is absent and
 // flagged, where the backend has none it is absent.
 func (r *Runner) clock(p Place, g *guarded) (float64, error) {
-	mhz, err := r.Backend.Clock(p)
+	mhz, err := r.Backend.Clock(p, true)
 	switch {
 	case err == nil:
 		return mhz, nil

@@ -14,6 +14,9 @@ type Settings struct {
 	PairBudget time.Duration // of the blocks of one pair
 	MinSamples int           // of one case, whatever the budget
 	MaxSamples int           // of one case
+	RetryTime  time.Duration // of a case and its retries, so that a restless clock does not cost others their turn
+	DRAMArray  int64         // bytes of one array and thread of a DRAM kernel, at least
+	CurveLimit int64         // bytes at which the curve of bandwidth ends even if it is not flat
 	Precision  float64       // half width of the median's interval, relative, that ends a case
 }
 
@@ -26,6 +29,9 @@ func SettingsOf(mode schema.Mode) Settings {
 		PairBudget: 2 * time.Second,
 		MinSamples: 10,
 		MaxSamples: 1000,
+		RetryTime:  2 * time.Second,
+		DRAMArray:  256 << 20,
+		CurveLimit: 1 << 30,
 		Precision:  0.001,
 	}
 	switch mode {
@@ -34,6 +40,9 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.CaseBudget = 50 * time.Millisecond
 		s.PairBudget = 500 * time.Millisecond
 		s.MinSamples = 6
+		s.RetryTime = 300 * time.Millisecond
+		s.CurveLimit = curveTo
+		s.DRAMArray = 128 << 20 // 256 MiB for kernels of two arrays
 		s.Precision = 0.005
 	case schema.Full:
 		s.WarmUp = 100 * time.Millisecond
@@ -47,10 +56,7 @@ func SettingsOf(mode schema.Mode) Settings {
 const (
 	clockTolerance = 0.03 // by which the effective clock may move across a case
 	boundTolerance = 1.05 // above a bound, beyond which a rate cannot be true
-	retries        = 3    // of a case whose clock moved, as long as they last less than retryTime
+	retries        = 3    // of a case whose clock moved, within its RetryTime
 	maxBlocks      = 80   // of a pair
 )
 
-// retryTime bounds the time of a case and its retries, so that a restless clock
-// costs its own cases their quality and not the others their turn.
-const retryTime = 2 * time.Second

@@ -68,7 +68,7 @@ func (s Shape) String() string {
 // "m=512,n=1024,k=1024" in any order. Every dimension must be given.
 func ParseShape(text string, names []string) (Shape, error) {
 	usage := func(why string) error {
-		return fmt.Errorf("shape %q: %s; want %s or %s=...", text, why, strings.Join(names, "x"), strings.Join(names, "=...,"))
+		return fmt.Errorf("shape %q: %s; want numbers for %s, or name=number for each, with commas between", text, why, strings.Join(names, "x"))
 	}
 	given := map[string]int64{}
 	if !strings.Contains(text, "=") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"hwcal/bench/ref"
 	"hwcal/schema"
@@ -117,31 +118,32 @@ func deviceField(ws Workspace, t *Tensor) ref.Field {
 }
 
 // verify runs the kernels once and compares the output with the reference, at
-// elements poisoned before. It returns the largest absolute difference. The reference is
-// itself rounded, at the precision of float64.
-func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, error) {
+// elements poisoned before. It returns the largest absolute difference and how
+// long the run took. The reference is itself rounded, at the precision of float64.
+func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, time.Duration, error) {
 	out := c.Chain.Output()
 	if err := ws.Poison(out, e.at); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if _, err := ws.Sample(ks, 1); err != nil {
-		return 0, err
+	took, err := ws.Sample(ks, 1)
+	if err != nil {
+		return 0, 0, err
 	}
 	own := schema.FP64.UnitRoundoff() / precisionOf(c.DType).U
 	worst := 0.0
 	got := make([]float64, 1)
 	for j, i := range e.at {
 		if err := ws.Read(out, i, got); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		want, diff := e.want[j], math.Abs(got[0]-e.want[j].V)
 		if bound := want.E * (1 + own); !(diff <= bound) {
-			return 0, fmt.Errorf("bench: %s %s %s: %s[%d] = %g, want %g +- %.2g: %w",
+			return 0, 0, fmt.Errorf("bench: %s %s %s: %s[%d] = %g, want %g +- %.2g: %w",
 				c.Chain, c.DType, ks[len(ks)-1].Implementation(), out.Name, i, got[0], want.V, bound, ErrMismatch)
 		}
 		worst = max(worst, diff)
 	}
-	return worst, nil
+	return worst, took, nil
 }
 
 // Verify runs a chain on a backend, untimed: its operations one by one and, if
@@ -168,7 +170,7 @@ func Verify(b Backend, c Case) (float64, error) {
 	want := expect(ws, c)
 	worst := 0.0
 	for _, side := range sides {
-		diff, err := verify(ws, c, side, want)
+		diff, _, err := verify(ws, c, side, want)
 		if err != nil {
 			return worst, err
 		}

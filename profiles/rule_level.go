@@ -48,7 +48,7 @@ func checkLevelOrder(c *checker) {
 			}
 			r := reading{path + "/gbps/best", e.Level, e.GBps.Best}
 			add(fmt.Sprintf("bandwidth of the best kernel on %d threads", e.Threads), r)
-			if !strings.HasSuffix(e.Pattern, "_nt") {
+			if !strings.Contains(e.Pattern, "_nt") {
 				add(fmt.Sprintf("bandwidth of %s on %d threads", quote(e.Pattern), e.Threads), r)
 			}
 		}

@@ -126,7 +126,7 @@ func TestUnsupportedIsSaid(t *testing.T) {
 	if _, err := b.Open(c); !errors.Is(err, bench.ErrUnsupported) {
 		t.Errorf("open in bf16: %v, want unsupported", err)
 	}
-	if _, err := b.Clock(bench.Place{Threads: runtime.NumCPU() + 1}); err == nil {
+	if _, err := b.Clock(bench.Place{Threads: runtime.NumCPU() + 1}, true); err == nil {
 		t.Error("more threads than CPUs: no error")
 	}
 }

@@ -44,14 +44,10 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // linearEpilogue is the bias and the activation behind it.
 func linearEpilogue[T float](ws *workspace, then bench.Chain) epilogue[T] {
-	vec := vecKernelsFor[T](ws.isa)
-	add := vec.addRow
-	switch then.String() {
-	case "bias+relu":
-		add = vec.addRowRelu
-	case "bias+gelu":
-		add = vec.addRowGelu
-	}
 	bias := data[T](ws, then[0].In[1])
-	return func(c []T, ldc, _, j0, m, n int) { add.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
+	if then[len(then)-1].Name == "gelu" {
+		gelu := vecKernelsFor[T](ws.isa).addRowGelu
+		return func(c []T, ldc, _, j0, m, n int) { gelu.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
+	}
+	return newBiasEpilogue(ws.isa, bias, biasByCol, then[len(then)-1].Name == "relu")
 }
