@@ -12,7 +12,7 @@ SHELL        = bash
 .SHELLFLAGS  = -euo pipefail -c
 
 .DEFAULT_GOAL = help
-.PHONY: help build check verify test lint nocgo cross generated independent arm64 bench schema generate profile clean
+.PHONY: help build check verify test lint nocgo cross generated independent arm64 bench stream schema generate profile clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ arm64: ## run the tests for linux/arm64 under qemu-user
 
 bench: ## run the Go benchmarks of the kernels
 	$(GO) test -run '^$$' -bench . ./bench/...
+
+stream: ## run our bandwidth kernels beside STREAM in C (needs cc)
+	$(GO) test -run '^$$' -bench AgainstC -benchtime 1x ./bench/cpu
 
 schema: ## write schema/profile.schema.json from the Go types
 	$(GO) test ./schema -run TestSchemaIsGenerated -update

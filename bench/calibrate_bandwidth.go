@@ -19,10 +19,6 @@ const curveFrom = 16 << 10
 // curveTo is the least working set that the curve reaches.
 const curveTo = 256 << 20
 
-// curveShare of the time of a case goes to a point of the curve: there are many,
-// and each is close to its neighbours.
-const curveShare = 0.4
-
 // bandwidthSteps plans the curve of read bandwidth over working set, from which
 // the levels are read off, and every kernel on every level.
 func (c *Calibrator) bandwidthSteps() []step {
@@ -33,7 +29,7 @@ func (c *Calibrator) bandwidthSteps() []step {
 	set := c.Runner.Settings
 	steps := []step{{
 		label: "bandwidth curve, 1 thread",
-		cost:  30*(set.WarmUp+time.Duration(curveShare*float64(set.CaseBudget))) + 2*time.Second,
+		cost:  30*(set.WarmUp+time.Duration(set.LevelShare*float64(set.CaseBudget))) + 2*time.Second,
 		run:   c.measureCurve,
 	}}
 	for _, level := range c.levels.names() {
@@ -41,7 +37,7 @@ func (c *Calibrator) bandwidthSteps() []step {
 			if p.Class != "" {
 				continue
 			}
-			cost := time.Duration(len(Streams)) * (set.WarmUp + set.CaseBudget)
+			cost := time.Duration(len(Streams)) * (set.WarmUp + time.Duration(set.LevelShare*float64(set.CaseBudget)))
 			if level == schema.DRAM {
 				cost += 2 * time.Second
 			}
@@ -77,7 +73,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 			break
 		}
 		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), 1)
-		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, curveShare*scale)
+		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.LevelShare*scale)
 		if err != nil {
 			return err
 		}
@@ -134,7 +130,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 			continue
 		}
 		cs.Chain = all[i : i+1]
-		m, err := c.Runner.MeasureIn(ctx, ws, cs, time.Duration(scale*float64(c.Runner.Settings.CaseBudget)))
+		m, err := c.Runner.MeasureIn(ctx, ws, cs, time.Duration(scale*c.Runner.Settings.LevelShare*float64(c.Runner.Settings.CaseBudget)))
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
 			if ctx.Err() != nil {

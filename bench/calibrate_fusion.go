@@ -61,12 +61,12 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 	return nil
 }
 
-// intermediates says where the largest tensor lives that fusing avoids, and how
-// fast it is copied there.
+// intermediates says where the operations meet that fusing joins, by the largest
+// of their working sets, and how fast that level is copied.
 func (c *Calibrator) intermediates(chain Chain, d schema.DType) (schema.Level, float64) {
 	largest := int64(0)
-	for _, t := range chain.Intermediates() {
-		largest = max(largest, t.Elems()*d.Bytes())
+	for i := range chain[1:] {
+		largest = max(largest, chain[i+1:i+2].FusedElems()*d.Bytes())
 	}
 	level := c.levels.of(largest, c.Options.Threads)
 	return level, c.bandwidth(level, "copy", c.Options.Threads)

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hwcal/bench/stat"
@@ -67,12 +68,30 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	for i, s := range m.Seconds {
 		ns[i] = s * 1e9 / chaseLoads
 	}
+	figure := stat.Summarize(ns, stat.Smaller)
+	if inner, best := c.innerLatency(level, page); figure.Best*boundTolerance < best {
+		m.warn(schema.Implausible, "%.1f ns are below the %.1f of %s", figure.Best, best, inner)
+	}
 	c.Device.Latency = append(c.Device.Latency, schema.Latency{
 		Level:           level,
 		WorkingSetBytes: op.Out.Elems() * schema.FP64.Bytes(),
 		PageBytes:       page,
-		Nanoseconds:     stat.Summarize(ns, stat.Smaller),
+		Nanoseconds:     figure,
 		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
 	})
 	return nil
+}
+
+// innerLatency is the latency of the nearest level before this one, on pages of
+// the same size; 0 if there is none.
+func (c *Calibrator) innerLatency(level schema.Level, page int64) (schema.Level, float64) {
+	names := c.levels.names()
+	for i := slices.Index(names, level) - 1; i >= 0; i-- {
+		for _, l := range c.Device.Latency {
+			if l.Level == names[i] && l.PageBytes == page {
+				return l.Level, l.Nanoseconds.Best
+			}
+		}
+	}
+	return "", 0
 }

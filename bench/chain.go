@@ -102,15 +102,6 @@ func (c Chain) Inputs() []*Tensor {
 	return in
 }
 
-// Intermediates are the tensors that one operation writes for the next.
-func (c Chain) Intermediates() []*Tensor {
-	var mid []*Tensor
-	for _, op := range c[:len(c)-1] {
-		mid = append(mid, op.Out)
-	}
-	return mid
-}
-
 // Output is the tensor that the last operation writes.
 func (c Chain) Output() *Tensor { return c[len(c)-1].Out }
 

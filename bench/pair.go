@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -14,7 +16,7 @@ import (
 // against one kernel of the whole chain.
 type Comparison struct {
 	stat.Decision
-	Unfused        float64 // seconds of one execution: median over the blocks
+	Unfused        float64 // seconds of one execution in the block of the median ratio
 	Fused          float64
 	Implementation string
 	ClockMHz       float64
@@ -63,18 +65,18 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other f
 	if err != nil {
 		return Comparison{}, err
 	}
-	cmp := Comparison{Implementation: fused[0].Implementation()}
+	out := Comparison{Implementation: fused[0].Implementation()}
 	want := expect(ws, c)
 	n := 1 // executions in a sample: as many as the faster side needs, for both
 	for _, side := range [][]Kernel{unfused, fused} {
 		worst, took, err := verify(ws, c, side, want)
 		if err != nil {
-			return cmp, err
+			return out, err
 		}
-		cmp.MaxAbsError = max(cmp.MaxAbsError, worst)
+		out.MaxAbsError = max(out.MaxAbsError, worst)
 		iterations, err := r.iterations(ws, side, took)
 		if err != nil {
-			return cmp, err
+			return out, err
 		}
 		n = max(n, iterations)
 	}
@@ -95,18 +97,18 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other f
 			}
 			// Running out of time between two looks takes the place of the next
 			// one, so that there are never more than four.
-			cmp.Decision = stat.Decide(b.d)
-			if cmp.Verdict != schema.Inconclusive || spent || n >= maxBlocks {
+			out.Decision = stat.Decide(b.d)
+			if out.Verdict != schema.Inconclusive || spent || n >= maxBlocks {
 				return nil
 			}
 		}
 	})
-	cmp.ClockMHz, cmp.Warnings, cmp.Notes = g.clock, g.codes, g.notes
+	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
 	if err != nil {
-		return cmp, err
+		return out, err
 	}
-	cmp.Unfused, cmp.Fused = stat.Median(b.u), stat.Median(b.f)
-	return cmp, nil
+	out.Unfused, out.Fused = b.typical()
+	return out, nil
 }
 
 // blocks runs ABBA and BAAB blocks and keeps what they gave.
@@ -118,6 +120,19 @@ type blocks struct {
 
 	d    []float64 // log ratios
 	u, f []float64 // seconds of the faster sample of each side
+}
+
+// typical gives the times of the block whose ratio is the median, so that their
+// ratio is the speedup; of an even number of blocks, the geometric means of the
+// middle two.
+func (b *blocks) typical() (unfused, fused float64) {
+	order := make([]int, len(b.d))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.d[i], b.d[j]) })
+	low, high := order[(len(order)-1)/2], order[len(order)/2]
+	return math.Sqrt(b.u[low] * b.u[high]), math.Sqrt(b.f[low] * b.f[high])
 }
 
 func (b *blocks) reset() { b.d, b.u, b.f = nil, nil, nil }

@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -15,6 +16,7 @@ type Settings struct {
 	MinSamples int           // of one case, whatever the budget
 	MaxSamples int           // of one case
 	RetryTime  time.Duration // of a case and its retries, so that a restless clock does not cost others their turn
+	LevelShare float64       // of CaseBudget that a bandwidth kernel takes: there are many
 	DRAMArray  int64         // bytes of one array and thread of a DRAM kernel, at least
 	CurveLimit int64         // bytes at which the curve of bandwidth ends even if it is not flat
 	Precision  float64       // half width of the median's interval, relative, that ends a case
@@ -25,13 +27,14 @@ func SettingsOf(mode schema.Mode) Settings {
 	s := Settings{
 		MinSample:  time.Millisecond,
 		WarmUp:     50 * time.Millisecond,
-		CaseBudget: 300 * time.Millisecond,
+		CaseBudget: 600 * time.Millisecond,
 		PairBudget: 2 * time.Second,
-		MinSamples: 10,
+		MinSamples: stat.MinSamples,
 		MaxSamples: 1000,
 		RetryTime:  2 * time.Second,
+		LevelShare: 0.2,
 		DRAMArray:  256 << 20,
-		CurveLimit: 1 << 30,
+		CurveLimit: 512 << 20,
 		Precision:  0.001,
 	}
 	switch mode {
@@ -39,7 +42,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.WarmUp = 10 * time.Millisecond
 		s.CaseBudget = 50 * time.Millisecond
 		s.PairBudget = 500 * time.Millisecond
-		s.MinSamples = 6
+		s.LevelShare = 0.6
 		s.RetryTime = 300 * time.Millisecond
 		s.CurveLimit = curveTo
 		s.DRAMArray = 128 << 20 // 256 MiB for kernels of two arrays
@@ -59,4 +62,3 @@ const (
 	retries        = 3    // of a case whose clock moved, within its RetryTime
 	maxBlocks      = 80   // of a pair
 )
-

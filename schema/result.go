@@ -69,10 +69,10 @@ type Fusion struct {
 	Shape          string   `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
 	InputShape     []int64  `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
 
-	UnfusedLatencyMS float64 `json:"unfused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median over the blocks of the faster of the block's two unfused samples, in milliseconds."`
+	UnfusedLatencyMS float64 `json:"unfused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Faster unfused sample of the block whose ratio is the median (of an even number of blocks, geometric mean of the middle two), in milliseconds."`
 	UnfusedGFLOPS    float64 `json:"unfused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / unfused_latency_ms in GFLOPS (1e9 FLOP per second)."`
 	UnfusedBytes     int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
-	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median over the blocks of the faster of the block's two fused samples, in milliseconds."`
+	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Faster fused sample of the same block, in milliseconds: unfused_latency_ms / fused_latency_ms is speedup_factor."`
 	FusedGFLOPS      float64 `json:"fused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / fused_latency_ms in GFLOPS (1e9 FLOP per second)."`
 	FusedBytes       int64   `json:"fused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes of the chain's own inputs and outputs."`
 

@@ -49,8 +49,3 @@ func Decide(d []float64) Decision {
 	}
 	return dec
 }
-
-// Median of the samples, of which there must be one at least.
-func Median(samples []float64) float64 {
-	return median(slices.Sorted(slices.Values(samples)))
-}
