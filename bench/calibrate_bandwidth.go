@@ -119,7 +119,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		all = append(all, s.Op(arrays))
 	}
 	cs := Case{DType: schema.FP64, Place: p, Seed: c.Options.Seed, Chain: all}
-	ws, err := c.Runner.Backend.Open(cs)
+	ws, err := c.Runner.open(cs)
 	if err != nil {
 		return err
 	}

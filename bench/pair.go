@@ -52,7 +52,7 @@ func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
 }
 
 func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other func(Workspace) ([]Kernel, error)) (Comparison, error) {
-	ws, err := r.Backend.Open(c)
+	ws, err := r.open(c)
 	if err != nil {
 		return Comparison{}, err
 	}

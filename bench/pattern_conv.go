@@ -30,14 +30,14 @@ func batchNorm(x *Tensor) Op {
 		channels("mean", k, Normal), channels("variance", k, Positive), batchNormEps)
 }
 
-// convShapes are taken from ResNet-50: a 3x3 at batch 4, the 1x1 that widens and
-// the 3x3 of its first stage, a strided 3x3, the 3x3 of its last stage, and a
-// depthwise 3x3 as in MobileNet.
+// convShapes are taken from ResNet-50: a 3x3 at batch 4 (1 in quick runs), the 1x1
+// that widens and the 3x3 of its first stage, a strided 3x3, the 3x3 of its last
+// stage; and a depthwise 3x3 as in MobileNet.
 func convShapes(mode schema.Mode) []Shape {
-	shapes := []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1)}
-	if mode != schema.Quick {
-		shapes = append(shapes, dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1))
+	if mode == schema.Quick {
+		return []Shape{dims(convDims, 1, 128, 28, 28, 128, 3, 1, 1, 1)}
 	}
+	shapes := []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
 	if mode == schema.Full {
 		shapes = append(shapes,
 			dims(convDims, 1, 64, 56, 56, 64, 3, 1, 1, 1),

@@ -21,13 +21,14 @@ func linear(s Shape, then ...func(*Tensor) Op) Chain {
 	return c
 }
 
-// linearShapes: a layer of moderate size; a few rows against wide weights; the
-// feed-forward of BERT-base at 384 tokens; a 7B decoder's projection at batch 32.
+// linearShapes: layers of moderate size, smaller in quick runs, so that they too
+// see enough blocks; a few rows against wide weights; the feed-forward of
+// BERT-base at 384 tokens; a 7B decoder's projection at batch 32.
 func linearShapes(mode schema.Mode) []Shape {
-	shapes := []Shape{dims(linearDims, 512, 1024, 1024)}
-	if mode != schema.Quick {
-		shapes = append(shapes, dims(linearDims, 32, 1024, 1024))
+	if mode == schema.Quick {
+		return []Shape{dims(linearDims, 128, 1024, 1024)}
 	}
+	shapes := []Shape{dims(linearDims, 512, 1024, 1024), dims(linearDims, 32, 1024, 1024)}
 	if mode == schema.Full {
 		shapes = append(shapes, dims(linearDims, 384, 3072, 768), dims(linearDims, 32, 4096, 4096))
 	}

@@ -20,6 +20,23 @@ type Runner struct {
 	Backend  Backend
 	Settings Settings
 	Now      func() time.Time // spends the budgets; samples are timed by the backend
+	Memory   int64            // bytes that the tensors of a case may take; 0 for any
+}
+
+// open prepares the tensors of a case if there is memory for them.
+func (r *Runner) open(c Case) (Workspace, error) {
+	var elems int64
+	seen := map[*Tensor]bool{}
+	for _, t := range c.Chain.Tensors() {
+		if !seen[t] {
+			seen[t] = true
+			elems += t.Elems()
+		}
+	}
+	if need := elems * c.DType.Bytes(); r.Memory > 0 && need > r.Memory {
+		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: out of memory", c.Chain, c.DType, need, r.Memory)
+	}
+	return r.Backend.Open(c)
 }
 
 // Measurement is the outcome of one case.
@@ -35,7 +52,7 @@ type Measurement struct {
 
 // Measure times the chain: of one operation, or of several fused.
 func (r *Runner) Measure(ctx context.Context, c Case) (Measurement, error) {
-	ws, err := r.Backend.Open(c)
+	ws, err := r.open(c)
 	if err != nil {
 		return Measurement{}, err
 	}

@@ -65,7 +65,7 @@ func benchAction(c *cli.Context) error {
 	b := benchRun{
 		Context: c, pattern: pattern,
 		place:  bench.Place{Threads: len(dev.CPU.UsedCPUs)},
-		runner: bench.Runner{Backend: backend, Settings: bench.SettingsOf(schema.Default), Now: time.Now},
+		runner: bench.Runner{Backend: backend, Settings: bench.SettingsOf(schema.Default), Now: time.Now, Memory: memory(machine.Host)},
 	}
 	if c.IsSet("budget") {
 		b.runner.Settings.CaseBudget, b.runner.Settings.PairBudget = c.Duration("budget"), c.Duration("budget")
@@ -116,7 +116,7 @@ func (b benchRun) measure(shape bench.Shape, d schema.DType) error {
 	if err != nil {
 		return err
 	}
-	printComparison(b.App.Writer, b.pattern, shape, c, cmp)
+	printPair(b.App.Writer, b.pattern, shape, c, cmp)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (b benchRun) control(n int, shape bench.Shape, c bench.Case) error {
 		if cmp.Verdict == schema.Fuse || cmp.Verdict == schema.Avoid {
 			wrong++
 		}
-		printComparison(b.App.Writer, b.pattern, shape, c, cmp)
+		printPair(b.App.Writer, b.pattern, shape, c, cmp)
 	}
 	fmt.Fprintf(b.App.Writer, "%d of %d trials of the same code against itself are neutral or inconclusive\n", n-wrong, n)
 	if wrong > 0 {

@@ -32,8 +32,8 @@ func printMeasurement(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case,
 		clockNote(m.ClockMHz), notes(m.Notes))
 }
 
-// printComparison prints a pair on one line.
-func printComparison(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) {
+// printPair prints a pair on one line.
+func printPair(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) {
 	e := bench.FusionEntry(p, s, c.Chain, c.DType, c.Place, cmp)
 	fmt.Fprintf(w, "%s %s %s, %s, %s: %s, speedup %.3f in [%.3f, %.3f], %d blocks, unfused %.4g ms, fused %.4g ms (%.4g GFLOPS), error %.2g%s%s\n",
 		p.Name, c.DType, s, c.Place, cmp.Implementation, e.Verdict, e.Speedup, e.SpeedupCILow, e.SpeedupCIHigh, e.Blocks,

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +33,7 @@ func runCommand() *cli.Command {
 			&cli.Float64Flag{Name: "peak-gflops", Usage: "theoretical fp32 peak in GFLOPS, where it cannot be detected"},
 			&cli.Float64Flag{Name: "peak-bandwidth", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write (default: <hardware>.json); - is standard output"},
-			&cli.DurationFlag{Name: "budget", Usage: "time for the whole run (default: 24s quick, 110s, 15m full)"},
+			&cli.DurationFlag{Name: "budget", Usage: "time for the whole run (default: 26s quick, 110s, 15m full)"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or inconclusive"},
 			&cli.BoolFlag{Name: "no-progress", Usage: "draw no progress bar"},
@@ -42,7 +44,7 @@ func runCommand() *cli.Command {
 
 // budgets of the modes, with room for what comes before and after.
 var budgets = map[schema.Mode]time.Duration{
-	schema.Quick:   24 * time.Second,
+	schema.Quick:   26 * time.Second,
 	schema.Default: 110 * time.Second,
 	schema.Full:    15 * time.Minute,
 }
@@ -82,10 +84,7 @@ func runAction(c *cli.Context) error {
 		},
 		Host: machine.Host, Devices: devices, Warnings: []schema.Warning{},
 	}
-	o.MemoryBytes = machine.Host.MemoryAvailableBytes
-	if o.MemoryBytes == 0 {
-		o.MemoryBytes = assumedMemory
-	}
+	o.MemoryBytes = memory(machine.Host)
 	o.Observe = progress(c.App.ErrWriter, c.Bool("no-progress"))
 	for i := range p.Devices {
 		warnings, err := measure(c, &p.Devices[i], o)
@@ -101,6 +100,14 @@ func runAction(c *cli.Context) error {
 	p.Metadata.PeakMemoryBytes = peakMemory()
 	p.Metadata.DurationSeconds = time.Since(begin).Seconds()
 	return finish(c, p, output)
+}
+
+// memory is what the system says is available.
+func memory(h schema.Host) int64 {
+	if h.MemoryAvailableBytes > 0 {
+		return h.MemoryAvailableBytes
+	}
+	return assumedMemory
 }
 
 // assumedMemory is what a run may plan with where the system does not tell.
@@ -123,7 +130,7 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	}
 	for _, flag := range []string{"peak-gflops", "peak-bandwidth", "threads", "budget"} {
 		if c.IsSet(flag) && !(c.Float64(flag) > 0 || c.Int(flag) > 0 || c.Duration(flag) > 0) {
-			return o, usagef("--%s %s: want more than 0", flag, c.Value(flag))
+			return o, usagef("--%s %v: want more than 0", flag, c.Value(flag))
 		}
 	}
 	o.Budget = budgets[o.Mode]
@@ -210,7 +217,7 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 		return nil, err
 	}
 	calibrator := bench.Calibrator{
-		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now},
+		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: o.MemoryBytes / 2},
 		Device:  *dev,
 		Options: o,
 	}
@@ -247,7 +254,7 @@ func supported(dev *schema.Device, b bench.Backend, wanted []schema.DType) ([]sc
 // --strict into an exit code.
 func finish(c *cli.Context, p *schema.Profile, output string) error {
 	if err := profiles.Save(output, p); err != nil {
-		return err
+		return rescue(p, err)
 	}
 	table := c.App.Writer
 	if output == "-" {
@@ -273,6 +280,19 @@ func finish(c *cli.Context, p *schema.Profile, output string) error {
 		return strict(p)
 	}
 	return nil
+}
+
+// rescue keeps what was measured where it could not be saved as asked.
+func rescue(p *schema.Profile, cause error) error {
+	dir, err := os.MkdirTemp("", "calibrate-")
+	if err != nil {
+		return cause
+	}
+	file := filepath.Join(dir, "profile.json")
+	if profiles.Save(file, p) != nil {
+		return errors.Join(cause, os.RemoveAll(dir))
+	}
+	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }
 
 // strict finds implausible and inconclusive results.

@@ -199,7 +199,7 @@ func syncDir(dir string) {
 // Writable says early whether Save can be expected to succeed, so that nobody
 // measures for minutes in vain. It leaves nothing behind.
 func Writable(path string) error {
-	if path == "-" {
+	if path == "-" || isDescriptor(path) {
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -215,6 +215,13 @@ func Writable(path string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	_, err = f.Write(make([]byte, roomBytes))
+	err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, cause(err))
+	}
+	return nil
 }
+
+// roomBytes is more than the profile of a large machine takes.
+const roomBytes = 1 << 20

@@ -121,14 +121,15 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 		}
 		mhz[w.id], errs[w.id] = effectiveClock()
 	})
-	if err := errors.Join(errs...); errors.Is(err, errNoClock) {
-		return 0, fmt.Errorf("%w: %w", err, bench.ErrUnsupported)
-	} else if err != nil {
-		return 0, fmt.Errorf("%w: %w", err, bench.ErrUnsettled)
-	}
 	sum := 0.0
-	for _, x := range mhz {
-		sum += x
+	for i, err := range errs {
+		switch {
+		case errors.Is(err, errNoClock):
+			return 0, fmt.Errorf("%w: %w", err, bench.ErrUnsupported)
+		case err != nil: // the first worker's speaks for all
+			return 0, fmt.Errorf("worker %d: %w: %w", i, err, bench.ErrUnsettled)
+		}
+		sum += mhz[i]
 	}
 	return sum / float64(p.Threads), nil
 }

@@ -1,0 +1,144 @@
+package profiles
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hwcal/schema"
+)
+
+// Groups of figures.
+const (
+	GroupPeak      = "peak"
+	GroupMatmul    = "matmul"
+	GroupOperation = "operation"
+	GroupBandwidth = "bandwidth"
+	GroupLatency   = "latency"
+	GroupFusion    = "fusion"
+)
+
+// figureKey names a figure: two profiles have the same one if all of it agrees.
+type figureKey struct{ group, device, what string }
+
+// figure is what is compared of an entry.
+type figure struct {
+	path            string
+	unit            string
+	best, low, high float64 // low and high bound the median at 95%
+	lowerIsBetter   bool
+	noisy           bool  // a warning says not to rely on it
+	workingSet      int64 // in bytes; 0 where the key leaves no choice
+	fusion          schema.Verdict
+}
+
+// figureIndex holds the figures of a profile; a key has several where a level was
+// measured on several working sets.
+type figureIndex struct {
+	order []figureKey
+	of    map[figureKey][]figure
+}
+
+func indexFigures(p *schema.Profile) figureIndex {
+	ix := figureIndex{of: map[figureKey][]figure{}}
+	c := &checker{Profile: p, warnings: indexWarnings(p)}
+	add := func(k figureKey, f figure, own []schema.Code) {
+		f.noisy = c.noisy(f.path, own) || c.warned(f.path, own, schema.Implausible, schema.Cached)
+		if ix.of[k] == nil {
+			ix.order = append(ix.order, k)
+		}
+		ix.of[k] = append(ix.of[k], f)
+	}
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			add(figureKey{computeGroup(e), d.ID, computeWhat(e)}, computeFigure(path, e), e.Warnings)
+		}
+		for i, e := range d.Bandwidth {
+			f := statFigure(fmt.Sprintf("%s/bandwidth/%d", at, i), "GB/s", e.GBps)
+			f.workingSet = e.WorkingSetBytes
+			add(figureKey{GroupBandwidth, d.ID, fmt.Sprintf("%s %s, %s", e.Level, e.Pattern, onThreads(e.Threads))}, f, e.Warnings)
+		}
+		for i, e := range d.Latency {
+			f := statFigure(fmt.Sprintf("%s/latency/%d", at, i), "ns", e.Nanoseconds)
+			f.workingSet, f.lowerIsBetter = e.WorkingSetBytes, true
+			add(figureKey{GroupLatency, d.ID, fmt.Sprintf("%s latency, %s pages", e.Level, pageSize(e.PageBytes))}, f, e.Warnings)
+		}
+		for i, e := range d.FusionProfiles {
+			f := figure{
+				path: fmt.Sprintf("%s/fusion_profiles/%d", at, i), unit: "x",
+				best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict,
+			}
+			what := fmt.Sprintf("%s %s%s, %s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads))
+			add(figureKey{GroupFusion, d.ID, what}, f, e.Warnings)
+		}
+	}
+	return ix
+}
+
+func statFigure(path, unit string, s schema.Stat) figure {
+	return figure{path: path, unit: unit, best: s.Best, low: s.CILow, high: s.CIHigh}
+}
+
+// computeFigure is the rate, or the time of an operation without FLOP.
+func computeFigure(path string, e *schema.Compute) figure {
+	if e.GFLOPS != nil {
+		return statFigure(path, "GFLOPS", *e.GFLOPS)
+	}
+	f := statFigure(path, "ms", e.LatencyMS)
+	f.lowerIsBetter = true
+	return f
+}
+
+func computeGroup(e *schema.Compute) string {
+	switch e.Operation {
+	case peakFMA:
+		return GroupPeak
+	case matmul:
+		return GroupMatmul
+	}
+	return GroupOperation
+}
+
+func computeWhat(e *schema.Compute) string {
+	s := fmt.Sprintf("%s %s%s, %s", e.Operation, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads))
+	if e.CoreClass != "" {
+		s += " of class " + e.CoreClass
+	}
+	if e.GFLOPS == nil {
+		s += ", time" // which no rate is compared with
+	}
+	return s
+}
+
+// shapeWhat prefers the numbers of a shape to its words, which another version
+// may choose otherwise.
+func shapeWhat(numbers []int64, words string) string {
+	if len(numbers) > 0 {
+		parts := make([]string, len(numbers))
+		for i, n := range numbers {
+			parts[i] = strconv.FormatInt(n, 10)
+		}
+		words = strings.Join(parts, "x")
+	}
+	if words == "" {
+		return ""
+	}
+	return " " + words
+}
+
+func onThreads(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return strconv.Itoa(n) + " threads"
+}
+
+func pageSize(bytes int64) string {
+	switch {
+	case bytes%(1<<20) == 0:
+		return strconv.FormatInt(bytes>>20, 10) + " MiB"
+	case bytes%(1<<10) == 0:
+		return strconv.FormatInt(bytes>>10, 10) + " KiB"
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
+}
