@@ -159,9 +159,9 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	if slices.ContainsFunc(c.Device.Bandwidth, same) {
 		return // a point of the curve already
 	}
-	port := c.Runner.Backend.Limit(schema.FP64, Place{Threads: e.Threads}).BytesPerCycle * m.ClockMHz / 1e3
+	port := c.Runner.Backend.Limit(schema.FP64, Place{Threads: e.Threads}).BytesPerCycle * m.TopMHz / 1e3
 	if port > 0 && e.GBps.Best > boundTolerance*port {
-		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.ClockMHz)
+		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.TopMHz)
 	}
 	// Non-temporal stores go past the caches: their rate has no order of levels.
 	cached := !strings.Contains(e.Pattern, "_nt")

@@ -32,6 +32,7 @@ func (c *Calibrator) pool(m computed) {
 	if o.ClockMHz == 0 || m.ClockMHz != 0 && slices.Min(m.Seconds) < slices.Min(o.Seconds) {
 		o.ClockMHz = m.ClockMHz // that of the best sample
 	}
+	o.TopMHz = max(o.TopMHz, m.TopMHz)
 	o.Seconds = append(o.Seconds, m.Seconds...)
 	o.MaxAbsError = max(o.MaxAbsError, m.MaxAbsError)
 	for j, code := range m.Warnings {
@@ -49,9 +50,9 @@ func (c *Calibrator) addComputed() {
 		m := &c.computed[i]
 		entry := m.entry()
 		if m.operation == "peak_fma" {
-			limit := c.Runner.Backend.Limit(m.dtype, m.place).FLOPPerCycle * m.ClockMHz / 1e3
+			limit := c.Runner.Backend.Limit(m.dtype, m.place).FLOPPerCycle * m.TopMHz / 1e3
 			if limit > 0 && m.gflops() > boundTolerance*limit {
-				m.warn(schema.Implausible, "%.1f GFLOPS are above the %.1f of the units at %.0f MHz", m.gflops(), limit, m.ClockMHz)
+				m.warn(schema.Implausible, "%.1f GFLOPS are above the %.1f of the units at %.0f MHz", m.gflops(), limit, m.TopMHz)
 			}
 		} else if peak := c.peak(m.dtype, m.place); peak > 0 {
 			entry.Efficiency = m.gflops() / peak

@@ -43,7 +43,8 @@ func (r *Runner) open(c Case) (Workspace, error) {
 type Measurement struct {
 	Seconds        []float64 // of one execution, one a sample
 	Implementation string
-	ClockMHz       float64 // 0 if the backend cannot tell
+	ClockMHz       float64 // of the case's own instructions; 0 if the backend cannot tell
+	TopMHz         float64 // highest reading around the case: what bounds refer to
 	MaxAbsError    float64
 	Verified       bool
 	Warnings       []schema.Code
@@ -96,7 +97,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 			}
 		}
 	})
-	m.ClockMHz, m.Warnings, m.Notes = g.clock, g.codes, g.notes
+	m.ClockMHz, m.TopMHz, m.Warnings, m.Notes = g.clock, g.top, g.codes, g.notes
 	return m, err
 }
 
@@ -142,7 +143,8 @@ func (r *Runner) iterations(ws Workspace, seq []Kernel, took time.Duration) (int
 
 // guarded is what the guards saw around a case.
 type guarded struct {
-	clock float64
+	clock float64 // of the case's own instructions
+	top   float64 // highest reading
 	codes []schema.Code
 	notes []string
 }
@@ -179,6 +181,7 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		if err != nil {
 			return g, err
 		}
+		g.top = max(before, g.clock, after)
 		if len(noise.Reasons) > 0 {
 			g.warn(schema.NoisyHost, "%s", strings.Join(noise.Reasons, "; "))
 		}
