@@ -16,6 +16,10 @@ import (
 // curveFrom is the smallest working set of the curve.
 const curveFrom = 16 << 10
 
+// dramRate, in bytes a second, estimates how fast a place is done with DRAM per
+// byte of one array: first touch, verification and samples of every kernel.
+const dramRate = 40 << 20
+
 // curveTo is the least working set that the curve reaches.
 const curveTo = 256 << 20
 
@@ -39,7 +43,7 @@ func (c *Calibrator) bandwidthSteps() []step {
 			}
 			cost := time.Duration(len(Streams)) * (set.WarmUp + time.Duration(set.LevelShare*float64(set.CaseBudget)))
 			if level == schema.DRAM {
-				cost += 2 * time.Second
+				cost += time.Duration(c.Runner.Settings.DRAMArray / dramRate * int64(time.Second))
 			}
 			steps = append(steps, step{
 				label: fmt.Sprintf("bandwidth %s, %s", level, p),

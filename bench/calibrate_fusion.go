@@ -20,7 +20,7 @@ func (c *Calibrator) fusionSteps() []step {
 			for _, d := range c.Options.DTypes {
 				steps = append(steps, step{
 					label: fmt.Sprintf("%s %s %s", pattern.Name, d, s),
-					cost:  c.Runner.Settings.PairBudget + 200*time.Millisecond,
+					cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
 					run: func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, scale)
 					},

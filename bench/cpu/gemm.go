@@ -193,10 +193,21 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 	a := ap[(lo-t.base)*t.kc:][:rows*t.kc]
 	line := c.data[i0*c.ld+t.jc:]
 	_ = line[(rows-1)*c.ld+t.n-1]
-	// The rows of the panel of A that comes next, two of them a tile.
+	// The panel of A that comes next, two of its rows a tile: the rows that will be
+	// packed, or the packed panel, as much of it. Without it the first tile of a
+	// panel would wait for all of it, from L3 or from memory.
 	var ahead []T
 	ldAhead, end := 0, 0
-	if t.pack != nil && !t.pack.trans && i+1 < t.last {
+	switch {
+	case t.pack == nil:
+		next := i + 1
+		if next == t.last {
+			next = t.first // of the next block of columns
+		}
+		from, to := t.panels.rows(next)
+		ldAhead, end = t.kc, to-from
+		ahead = ap[(from-t.base)*t.kc:][:end*t.kc]
+	case !t.pack.trans && i+1 < t.last:
 		_, end = t.panels.rows(i + 1)
 		ldAhead = t.pack.ld
 		ahead = t.pack.data[(t.ic+hi)*ldAhead+t.pc : (t.ic+end-1)*ldAhead+t.pc+1]
