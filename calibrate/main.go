@@ -14,7 +14,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "0.1.0-dev"
+var version = "0.1.0"
 
 func main() { os.Exit(calibrate(os.Args, os.Stdout, os.Stderr)) }
 
