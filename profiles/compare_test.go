@@ -159,7 +159,7 @@ func TestCompareNoisy(t *testing.T) {
 	// Other codes say nothing about the figure.
 	old, new := parsed(t), parsed(t)
 	scale(entry(new).GFLOPS, 0.5)
-	entry(new).Warnings = []schema.Code{schema.VerifiedBySample}
+	entry(new).Warnings = []schema.Code{schema.AboveTraffic}
 	if s := Compare(old, new).Summary; s.Regressions != 1 {
 		t.Errorf("%d regressions, want 1", s.Regressions)
 	}

@@ -49,10 +49,8 @@ const (
 	DRAMLimited       Code = "dram_working_set_limited"
 	Mismatch          Code = "mismatch"
 	ClockUnsettled    Code = "clock_unsettled"
-	FewSamples        Code = "few_samples"
 	LevelNotSeen      Code = "level_not_seen"
 	Failed            Code = "failed"
-	VerifiedBySample  Code = "verified_by_sample"
 	BudgetSpent       Code = "budget_spent"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
 )
@@ -60,7 +58,7 @@ const (
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, FewSamples, LevelNotSeen, Failed, VerifiedBySample, BudgetSpent, PeakBelowMeasured)
+		ClockUnsettled, LevelNotSeen, Failed, BudgetSpent, PeakBelowMeasured)
 }
 
 // Level is a level of the memory hierarchy.

@@ -37,26 +37,6 @@ func testBackend(t testing.TB, isa ISA) *Backend {
 	return b
 }
 
-// everyISA runs the test on each family; one that the machine lacks is skipped by
-// name.
-func everyISA(t *testing.T, test func(t *testing.T, isa ISA)) {
-	have, err := ISAs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, isa := range []ISA{AVX512, AVX2, Portable} {
-		t.Run(string(isa), func(t *testing.T) {
-			for _, h := range have {
-				if h == isa {
-					test(t, isa)
-					return
-				}
-			}
-			t.Skipf("this machine has no %s", isa)
-		})
-	}
-}
-
 // Shapes that straddle tiles and cut rows, small enough for the portable kernels.
 var chainShapes = map[string][]string{
 	"linear":    {"1x1x1", "17x33x65", "64x128x96", "33x129x257"},
@@ -69,7 +49,7 @@ var chainShapes = map[string][]string{
 // and two, agrees with float64 on a sample of its elements that is whole for
 // these sizes.
 func TestPatternsAgreeWithReference(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	eachISA(t, func(t *testing.T, isa ISA) {
 		b := testBackend(t, isa)
 		for _, threads := range []int{1, len(b.cpus)} {
 			for _, p := range append(bench.Patterns(), bench.Operations()...) {
@@ -105,7 +85,7 @@ func verifyShape(t *testing.T, b *Backend, p bench.Pattern, text string, threads
 // Every bandwidth kernel computes what its name says, at sizes with tails, on
 // parts that differ from thread to thread.
 func TestStreamsAgreeWithReference(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	eachISA(t, func(t *testing.T, isa ISA) {
 		b := testBackend(t, isa)
 		for _, s := range bench.Streams {
 			for _, n := range []int64{1, 7, 8, 100, 4096, 10007} {

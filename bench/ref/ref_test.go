@@ -1,0 +1,206 @@
+package ref
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// single is the arithmetic of an implementation in float32.
+var single = Precision{U: 0x1p-24}
+
+// random is a field of normal values that float32 holds exactly.
+func random(seed uint64, n int) ([]float32, Field) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x, Exact(func(i int64) float64 { return float64(x[i]) })
+}
+
+// within checks float32 results: each must lie within the bound, and the bound must
+// not be so wide that it says nothing.
+func within(t *testing.T, name string, got []float32, want Field, widest float64) {
+	t.Helper()
+	for i, g := range got {
+		w := want(int64(i))
+		if diff := math.Abs(float64(g) - w.V); !(diff <= w.E) {
+			t.Errorf("%s[%d] = %g, want %g +- %.2g", name, i, g, w.V, w.E)
+			return
+		}
+		if w.E > widest {
+			t.Errorf("%s[%d]: bound %.2g is wider than %.2g", name, i, w.E, widest)
+			return
+		}
+	}
+}
+
+func TestGemmByHand(t *testing.T) {
+	x := Exact(func(i int64) float64 { return []float64{1, 2, 3, 4, 5, 6}[i] })    // 2x3
+	w := Exact(func(i int64) float64 { return []float64{7, 8, 9, 10, 11, 12}[i] }) // 3x2
+	y := Gemm(x, w, 2, 3, single)
+	for i, want := range []float64{58, 64, 139, 154} {
+		if got := y(int64(i)).V; got != want {
+			t.Errorf("y[%d] = %g, want %g", i, got, want)
+		}
+	}
+}
+
+// Linear with bias and GELU, computed in float32 in the plain way.
+func TestLinearChainBound(t *testing.T) {
+	const m, n, k = 5, 7, 300
+	x, fx := random(1, m*k)
+	w, fw := random(2, k*n)
+	b, fb := random(3, n)
+	y := make([]float32, m*n)
+	for i := range m {
+		for j := range n {
+			var sum float32
+			for p := range k {
+				sum += x[i*k+p] * w[p*n+j]
+			}
+			v := sum + b[j]
+			y[i*n+j] = v / 2 * (1 + float32(math.Erf(float64(v/math.Sqrt2))))
+		}
+	}
+	want := GELU(Bias(Gemm(fx, fw, n, k, single), fb, n, single), single)
+	within(t, "gelu(xw+b)", y, want, 0.05)
+}
+
+// A convolution with stride, padding and groups; batch norm applied behind it and
+// folded into it must both lie within the bound.
+func TestConvBatchNormBound(t *testing.T) {
+	s := Conv2dShape{N: 2, C: 4, H: 6, W: 5, K: 6, R: 3, S: 3, Stride: 2, Pad: 1, Groups: 2}
+	x, fx := random(4, int(s.N*s.C*s.H*s.W))
+	w, fw := random(5, int(s.K*s.C/s.Groups*s.R*s.S))
+	b, fb := random(6, int(s.K))
+	gamma, fgamma := random(7, int(s.K))
+	beta, fbeta := random(8, int(s.K))
+	mean, fmean := random(9, int(s.K))
+	variance := make([]float32, s.K)
+	for i := range variance {
+		variance[i] = 0.5 + float32(i)/4
+	}
+	fvar := Exact(func(i int64) float64 { return float64(variance[i]) })
+	const eps = 1e-5
+	direct := func(n, k, p, q int64, scale float32, bias float32) float32 {
+		sum := bias
+		cg := s.C / s.Groups
+		for c := range cg {
+			for r := range s.R {
+				for t := range s.S {
+					y, z := p*s.Stride+r-s.Pad, q*s.Stride+t-s.Pad
+					if y >= 0 && y < s.H && z >= 0 && z < s.W {
+						in := x[((n*s.C+k/(s.K/s.Groups)*cg+c)*s.H+y)*s.W+z]
+						sum += in * (w[((k*cg+c)*s.R+r)*s.S+t] * scale)
+					}
+				}
+			}
+		}
+		return sum
+	}
+	P, Q := s.P(), s.Q()
+	var plain, behind, folded []float32
+	for n := range s.N {
+		for k := range s.K {
+			f := float32(float64(gamma[k]) / math.Sqrt(float64(variance[k])+eps))
+			for p := range P {
+				for q := range Q {
+					v := direct(n, k, p, q, 1, b[k])
+					plain = append(plain, v)
+					behind = append(behind, (v-mean[k])*f+beta[k])
+					folded = append(folded, direct(n, k, p, q, f, (b[k]-mean[k])*f+beta[k]))
+				}
+			}
+		}
+	}
+	conv := Conv2d(fx, fw, fb, s, single)
+	norm := BatchNorm(conv, fgamma, fbeta, fmean, fvar, s.K, P*Q, eps, single)
+	within(t, "conv", plain, conv, 1e-3)
+	within(t, "batch norm behind", behind, norm, 1e-3)
+	within(t, "batch norm folded", folded, norm, 1e-3)
+}
+
+// Attention in float32, with the softmax subtracting the maximum, and online in
+// two halves without ever seeing a whole row.
+func TestAttentionBound(t *testing.T) {
+	const sq, sk, d = 3, 40, 16
+	scale := 1 / math.Sqrt(d)
+	q, fq := random(10, sq*d)
+	k, fk := random(11, sk*d)
+	v, fv := random(12, sk*d)
+	exp := func(x float32) float32 { return float32(math.Exp(float64(x))) }
+	var whole, online []float32
+	for i := range sq {
+		score := make([]float32, sk)
+		largest := float32(math.Inf(-1))
+		for j := range sk {
+			for p := range d {
+				score[j] += q[i*d+p] * k[j*d+p]
+			}
+			score[j] *= float32(scale)
+			largest = max(largest, score[j])
+		}
+		sum, acc := float32(0), make([]float32, d)
+		for j := range sk {
+			sum += exp(score[j] - largest)
+		}
+		for j := range sk {
+			for p := range d {
+				acc[p] += exp(score[j]-largest) / sum * v[j*d+p]
+			}
+		}
+		whole = append(whole, acc...)
+
+		top, total, out := float32(math.Inf(-1)), float32(0), make([]float32, d)
+		for from := 0; from < sk; from += sk / 2 {
+			newTop := top
+			for _, x := range score[from : from+sk/2] {
+				newTop = max(newTop, x)
+			}
+			shrink := exp(top - newTop)
+			total *= shrink
+			for p := range out {
+				out[p] *= shrink
+			}
+			for j := from; j < from+sk/2; j++ {
+				e := exp(score[j] - newTop)
+				total += e
+				for p := range out {
+					out[p] += e * v[j*d+p]
+				}
+			}
+			top = newTop
+		}
+		for p := range out {
+			online = append(online, out[p]/total)
+		}
+	}
+	weights := Softmax(Scale(BatchedGemmT(fq, fk, sq, sk, d, single), scale, single), sk, single)
+	for r := range int64(sq) {
+		sum := 0.0
+		for j := range int64(sk) {
+			sum += weights(r*sk + j).V
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("weights of row %d add up to %g", r, sum)
+		}
+	}
+	want := BatchedGemm(weights, fv, sq, d, sk, single)
+	within(t, "attention", whole, want, 1e-3)
+	within(t, "online attention", online, want, 1e-3)
+}
+
+// The checksum does not depend on the order and wraps.
+func TestChecksum(t *testing.T) {
+	x := []float64{1, -2, math.Pi, 1e300}
+	sum := uint64(0)
+	for i := range x {
+		sum += 3 * math.Float64bits(x[len(x)-1-i])
+	}
+	got := Checksum(Exact(func(i int64) float64 { return x[i] }), 4, 3)(0)
+	if want := float64(sum & (1<<ChecksumBits - 1)); got.V != want || got.E != 0 {
+		t.Errorf("%v, want %g exactly", got, want)
+	}
+}
