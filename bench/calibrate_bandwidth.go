@@ -167,25 +167,50 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	if port > 0 && e.GBps.Best > boundTolerance*port {
 		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.TopMHz)
 	}
-	// Non-temporal stores go past the caches: their rate has no order of levels.
-	cached := !strings.Contains(e.Pattern, "_nt")
-	if inner, gbps := c.innerBest(e); cached && inner != "" && e.GBps.Best > boundTolerance*gbps {
-		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of %s", e.GBps.Best, gbps, inner)
-	}
 	e.Warnings = c.warnAll("bandwidth", len(c.Device.Bandwidth), m.Warnings, m.Notes)
 	c.Device.Bandwidth = append(c.Device.Bandwidth, e)
 }
 
-// innerBest is the best rate of the same kernel with as many threads on the
-// nearest level before the entry's that has any.
-func (c *Calibrator) innerBest(e schema.Bandwidth) (schema.Level, float64) {
-	names := c.levels.names()
-	for i := slices.Index(names, e.Level) - 1; i >= 0; i-- {
-		if gbps := c.bandwidth(names[i], e.Pattern, e.Threads); gbps > 0 {
-			return names[i], gbps
+// orderBandwidth flags what is faster than an inner level can be: by the same
+// kernel, or by the best of all. It runs when everything is measured, from the
+// core outwards; a flagged rate is no bound for others.
+func (c *Calibrator) orderBandwidth() {
+	type series struct {
+		pattern string // empty for the best of all
+		threads int
+	}
+	bounds := map[series]float64{} // lowest of the best rates of the levels so far
+	for _, level := range c.levels.names() {
+		bests := map[series]float64{}
+		for i := range c.Device.Bandwidth {
+			e := &c.Device.Bandwidth[i]
+			if e.Level != level {
+				continue
+			}
+			kinds := []series{{"", e.Threads}}
+			// Non-temporal stores go past the caches: their rates have no order.
+			if !strings.Contains(e.Pattern, "_nt") {
+				kinds = append(kinds, series{e.Pattern, e.Threads})
+			}
+			for _, k := range kinds {
+				if bound := bounds[k]; bound > 0 && e.GBps.Best > boundTolerance*bound && !slices.Contains(e.Warnings, schema.Implausible) {
+					c.warn(schema.Implausible, fmt.Sprintf("/bandwidth/%d", i), "%.1f GB/s are above the %.1f of a level nearer to the core", e.GBps.Best, bound)
+					e.Warnings = append(e.Warnings, schema.Implausible)
+				}
+			}
+			if slices.Contains(e.Warnings, schema.Implausible) || slices.Contains(e.Warnings, schema.Cached) {
+				continue
+			}
+			for _, k := range kinds {
+				bests[k] = max(bests[k], e.GBps.Best)
+			}
+		}
+		for k, best := range bests {
+			if bounds[k] == 0 || best < bounds[k] {
+				bounds[k] = best
+			}
 		}
 	}
-	return "", 0
 }
 
 // bandwidth is the best rate of a kernel on a level, 0 if there is none.

@@ -82,16 +82,15 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	return nil
 }
 
-// innerLatency is the latency of the nearest level before this one, on pages of
-// the same size; 0 if there is none.
-func (c *Calibrator) innerLatency(level schema.Level, page int64) (schema.Level, float64) {
+// innerLatency is the longest latency of the levels before this one, on pages of
+// the same size, of those that are plausible; 0 if there is none.
+func (c *Calibrator) innerLatency(level schema.Level, page int64) (inner schema.Level, longest float64) {
 	names := c.levels.names()
-	for i := slices.Index(names, level) - 1; i >= 0; i-- {
-		for _, l := range c.Device.Latency {
-			if l.Level == names[i] && l.PageBytes == page {
-				return l.Level, l.Nanoseconds.Best
-			}
+	for _, l := range c.Device.Latency {
+		if l.PageBytes == page && slices.Index(names, l.Level) < slices.Index(names, level) &&
+			!slices.Contains(l.Warnings, schema.Implausible) && l.Nanoseconds.Best > longest {
+			inner, longest = l.Level, l.Nanoseconds.Best
 		}
 	}
-	return "", 0
+	return inner, longest
 }

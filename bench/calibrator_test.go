@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -193,5 +194,31 @@ func TestImplausiblePeakIsNotQuoted(t *testing.T) {
 	}
 	if len(warnings) == 0 || warnings[0].Code != schema.Implausible {
 		t.Errorf("warnings %v", warnings)
+	}
+}
+
+// An outer level that is faster than an inner one is flagged, whichever was
+// measured first, and no bound for the levels behind it.
+func TestOrderOfLevels(t *testing.T) {
+	entry := func(level schema.Level, pattern string, gbps float64) schema.Bandwidth {
+		return schema.Bandwidth{Level: level, Pattern: pattern, Threads: 1, GBps: schema.Stat{Best: gbps}}
+	}
+	c := fakeCalibrator(newFake(), schema.Quick)
+	c.levels = claimedLevels(c.Device.CPU.Caches)
+	c.Device.Bandwidth = []schema.Bandwidth{
+		entry(schema.DRAM, "copy", 12), entry(schema.L2, "copy", 450), entry(schema.L1, "copy", 400),
+		entry(schema.L3, "copy", 410), entry(schema.L1, "copy_nt", 10), entry(schema.DRAM, "copy_nt", 20),
+		entry(schema.L2, "read", 300), entry(schema.L3, "read", 310),
+	}
+	c.orderBandwidth()
+	var flagged []int
+	for i, e := range c.Device.Bandwidth {
+		if slices.Contains(e.Warnings, schema.Implausible) {
+			flagged = append(flagged, i)
+		}
+	}
+	// L2 copy is above L1; L3 copy is above the best that is left of L2, 300.
+	if want := []int{1, 3}; !slices.Equal(flagged, want) {
+		t.Errorf("flagged %v, want %v: %+v", flagged, want, c.warnings)
 	}
 }

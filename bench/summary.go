@@ -10,6 +10,7 @@ import (
 // point an operation lies.
 func (c *Calibrator) finish() {
 	c.addComputed()
+	c.orderBandwidth()
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
 	c.missing()
