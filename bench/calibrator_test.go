@@ -222,3 +222,24 @@ func TestOrderOfLevels(t *testing.T) {
 		t.Errorf("flagged %v, want %v: %+v", flagged, want, c.warnings)
 	}
 }
+
+// Compute is measured on one thread, on all, and within each class of cores where
+// there are several; a place that is one of them already is not repeated.
+func TestPlaces(t *testing.T) {
+	c := fakeCalibrator(newFake(), schema.Quick)
+	if got, want := c.places(), []Place{{Threads: 1}, {Threads: 2}}; !slices.Equal(got, want) {
+		t.Errorf("two like cores: %v, want %v", got, want)
+	}
+	c.Options.Threads = 6
+	c.Device.CPU.UsedCPUs = []int{0, 2, 4, 5, 6, 7}
+	c.Device.CPU.CoreClasses = []schema.CoreClass{{Name: "P", CPUs: []int{0, 1, 2, 3}}, {Name: "E", CPUs: []int{4, 5, 6, 7}}}
+	want := []Place{{Threads: 1}, {Threads: 6}, {1, "P"}, {2, "P"}, {1, "E"}, {4, "E"}}
+	if got := c.places(); !slices.Equal(got, want) {
+		t.Errorf("P and E cores: %v, want %v", got, want)
+	}
+	c.Device.CPU.CoreClasses = nil
+	c.Options.Threads = 1
+	if got, want := c.places(), []Place{{Threads: 1}}; !slices.Equal(got, want) {
+		t.Errorf("one core: %v, want %v", got, want)
+	}
+}
