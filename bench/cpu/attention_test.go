@@ -167,3 +167,16 @@ func TestAttentionOfLargeScores(t *testing.T) {
 		}
 	})
 }
+
+// scaleScores is dst = src / sqrt(D), over all scores.
+func (a *attention[T]) scaleScores(dst, src []T) func(w *worker) {
+	return func(w *worker) {
+		lo, hi := w.share(a.heads*a.sq*a.sk, 1024)
+		a.vec.scale.slice(dst[lo:hi], src[lo:hi], nil, a.scale, 0)
+	}
+}
+
+// softmax is P = softmax(scores) over rows of sk.
+func (a *attention[T]) softmax(p, scores []T) func(w *worker) {
+	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk)
+}

@@ -126,16 +126,3 @@ func (a *attention[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 		return head(p, i, a.sq, a.sk), head(v, i, a.sk, a.d), head(o, i, a.sq, a.d)
 	}, nil)
 }
-
-// scaleScores is dst = src / sqrt(D), over all scores.
-func (a *attention[T]) scaleScores(dst, src []T) func(w *worker) {
-	return func(w *worker) {
-		lo, hi := w.share(a.heads*a.sq*a.sk, 1024)
-		a.vec.scale.slice(dst[lo:hi], src[lo:hi], nil, a.scale, 0)
-	}
-}
-
-// softmax is P = softmax(scores) over rows of sk.
-func (a *attention[T]) softmax(p, scores []T) func(w *worker) {
-	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk)
-}
