@@ -233,7 +233,7 @@ func TestPlaces(t *testing.T) {
 	c.Options.Threads = 6
 	c.Device.CPU.UsedCPUs = []int{0, 2, 4, 5, 6, 7}
 	c.Device.CPU.CoreClasses = []schema.CoreClass{{Name: "P", CPUs: []int{0, 1, 2, 3}}, {Name: "E", CPUs: []int{4, 5, 6, 7}}}
-	want := []Place{{Threads: 1}, {Threads: 6}, {1, "P"}, {2, "P"}, {1, "E"}, {4, "E"}}
+	want := []Place{{Threads: 1}, {Threads: 6}, {Threads: 1, Class: "P"}, {Threads: 2, Class: "P"}, {Threads: 1, Class: "E"}, {Threads: 4, Class: "E"}}
 	if got := c.places(); !slices.Equal(got, want) {
 		t.Errorf("P and E cores: %v, want %v", got, want)
 	}

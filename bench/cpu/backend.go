@@ -16,6 +16,7 @@ type Backend struct {
 	caches  cacheSizes
 	cpus    []int            // in the order in which they are used
 	classes map[string][]int // of cpus, by class of core
+	nodes   map[int][]int    // of cpus, by NUMA node
 
 	// The team and memory of the current place: another place gets others, as
 	// pages belong near the worker that wrote them first.
@@ -35,12 +36,19 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, classes: map[string][]int{}}
+	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, classes: map[string][]int{}, nodes: map[int][]int{}}
 	b.memory[1].huge = true
 	for _, class := range dev.CPU.CoreClasses {
 		for _, cpu := range b.cpus {
 			if slices.Contains(class.CPUs, cpu) {
 				b.classes[class.Name] = append(b.classes[class.Name], cpu)
+			}
+		}
+	}
+	for _, node := range dev.CPU.NUMANodes {
+		for _, cpu := range b.cpus {
+			if slices.Contains(node.CPUs, cpu) {
+				b.nodes[node.ID] = append(b.nodes[node.ID], cpu)
 			}
 		}
 	}
@@ -80,7 +88,10 @@ func (b *Backend) enter(p bench.Place) error {
 		return err
 	}
 	cpus := b.cpus
-	if p.Class != "" {
+	switch {
+	case p.NUMA.Bound:
+		cpus = b.nodes[p.NUMA.Node]
+	case p.Class != "":
 		cpus = b.classes[p.Class]
 	}
 	if p.Threads < 1 || p.Threads > len(cpus) {
@@ -91,6 +102,7 @@ func (b *Backend) enter(p bench.Place) error {
 		return err
 	}
 	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
+	b.memory[0].numa, b.memory[1].numa = p.NUMA, p.NUMA
 	return nil
 }
 
