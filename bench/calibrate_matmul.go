@@ -18,7 +18,7 @@ type matmulCase struct {
 	chain   Chain
 	// headline cases are what the summary may well quote, and the size at which
 	// GFLOPS over the number of threads are measured. They get all the time of a
-	// case, and are measured twice where there is time.
+	// case, and are measured twice.
 	headline bool
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -36,16 +37,14 @@ func TestThreadCounts(t *testing.T) {
 func TestMatmulCurve(t *testing.T) {
 	for _, mode := range []schema.Mode{schema.Quick, schema.Default, schema.Full} {
 		cal := fakeCalibrator(newFake(), mode)
-		cal.Options.Threads, cal.Device.CPU.Cores = 4, 4
-		cal.Device.CPU.UsedCPUs = []int{0, 1, 2, 3}
-		cal.Options.Patterns = nil
+		twoNodes(cal)
 		dev, _, err := cal.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		sizes, scaled := map[int][]int64{}, []int{}
 		for _, e := range dev.Compute {
-			if e.DType != schema.FP64 || e.Operation != "matmul" {
+			if e.Operation != "matmul" {
 				continue
 			}
 			s := e.InputShape
@@ -62,6 +61,13 @@ func TestMatmulCurve(t *testing.T) {
 		slices.Sort(scaled)
 		if !slices.Equal(scaled, []int{1, 2, 3, 4}) {
 			t.Errorf("%s: %v threads, want 1 to 4", mode, scaled)
+		}
+		triads := map[int]bool{}
+		for _, e := range dev.Bandwidth {
+			triads[e.Threads] = triads[e.Threads] || e.Level == schema.DRAM && e.Pattern == "triad"
+		}
+		if got := slices.Sorted(maps.Keys(triads)); mode == schema.Quick != slices.Equal(got, []int{1, 4}) || mode != schema.Quick != slices.Equal(got, []int{1, 2, 3, 4}) {
+			t.Errorf("%s: triad on %v threads", mode, got)
 		}
 		for _, threads := range []int{1, 4} {
 			if n := sizes[threads]; mode != schema.Quick && (len(n) < 12 || slices.Min(n) != 32 || slices.Max(n) != 4096) {

@@ -58,8 +58,8 @@ const minScale = 0.2
 func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
 	var steps []step
 	// The register peak bounds all else: it is measured three times, and what the
-	// summary quotes of matmul twice where there is time, so that one slow moment
-	// of the host decides nothing.
+	// summary quotes of matmul twice, so that one slow moment of the host decides
+	// nothing.
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.short)...)
 	steps = append(steps, c.scalingSteps()...)
@@ -68,9 +68,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.fusionSteps()...)
-	if c.Options.Mode != schema.Quick {
-		steps = append(steps, c.matmulSteps(matmulCase.again)...)
-	}
+	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.long)...)
 	var planned time.Duration
