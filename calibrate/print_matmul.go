@@ -59,34 +59,48 @@ func edge(shape string) int {
 	return math.MaxInt
 }
 
-// rateTable has a cell for each row and column; a column is one of a group.
+// rateTable has a row of cells for each name, and groups of columns.
 type rateTable struct {
 	rowName string
 	rows    []string
-	columns [][2]string // group and name
-	cells   map[string]map[[2]string]*schema.Compute
+	seen    map[string]bool // rows
+	groups  []rateGroup
+	cells   map[rateCell]*schema.Compute
 }
+
+type rateGroup struct {
+	name    string
+	columns []string
+}
+
+type rateCell struct{ row, group, column string }
 
 func newRateTable(rowName string) *rateTable {
-	return &rateTable{rowName: rowName, cells: map[string]map[[2]string]*schema.Compute{}}
+	return &rateTable{rowName: rowName, seen: map[string]bool{}, cells: map[rateCell]*schema.Compute{}}
 }
 
-func (t *rateTable) add(row, group, name string, c *schema.Compute) {
-	at := [2]string{group, name}
-	if t.cells[row] == nil {
+func (t *rateTable) add(row, group, column string, c *schema.Compute) {
+	if !t.seen[row] {
+		t.seen[row] = true
 		t.rows = append(t.rows, row)
-		t.cells[row] = map[[2]string]*schema.Compute{}
 	}
-	if !slices.Contains(t.columns, at) {
-		t.columns = append(t.columns, at)
+	i := slices.IndexFunc(t.groups, func(g rateGroup) bool { return g.name == group })
+	if i < 0 {
+		i = len(t.groups)
+		t.groups = append(t.groups, rateGroup{name: group})
 	}
-	if old := t.cells[row][at]; old == nil || c.GFLOPS.Best > old.GFLOPS.Best {
-		t.cells[row][at] = c
+	if g := &t.groups[i]; !slices.Contains(g.columns, column) {
+		g.columns = append(g.columns, column)
+	}
+	at := rateCell{row, group, column}
+	if old := t.cells[at]; old == nil || c.GFLOPS.Best > old.GFLOPS.Best {
+		t.cells[at] = c
 	}
 }
 
-// rateColumns is how many columns fit side by side.
-const rateColumns = 8
+// rateGroups is how many groups fit side by side: four of two columns in 120
+// characters.
+const rateGroups = 4
 
 func (t *rateTable) print(p *page, heading string) {
 	if len(t.rows) == 0 {
@@ -94,35 +108,45 @@ func (t *rateTable) print(p *page, heading string) {
 	}
 	p.heading("%s", heading)
 	flagged := false
-	for some := range slices.Chunk(t.columns, rateColumns) {
+	for some := range slices.Chunk(t.groups, rateGroups) {
 		g := newGrid(words(t.rowName))
 		g.groups = []string{""}
-		for _, at := range some {
-			g.groups = append(g.groups, at[0])
-			g.columns = append(g.columns, numbers(at[1]))
+		for _, group := range some {
+			for _, column := range group.columns {
+				g.groups = append(g.groups, group.name)
+				g.columns = append(g.columns, numbers(column))
+			}
 		}
 		for _, row := range t.rows {
-			cells, empty := []any{row}, true
-			for _, at := range some {
-				value := absent
-				if c := t.cells[row][at]; c != nil {
-					value, empty = figure(c.GFLOPS.Best), false
-					if c.Efficiency > 0 {
-						value += fmt.Sprintf(" %3.0f%%", 100*c.Efficiency)
-					}
-					if len(c.Warnings) > 0 {
-						value, flagged = value+"!", true
-					}
+			cells := []any{row}
+			for _, group := range some {
+				for _, column := range group.columns {
+					cell := rate(t.cells[rateCell{row, group.name, column}])
+					flagged = flagged || strings.HasSuffix(cell, "!")
+					cells = append(cells, cell)
 				}
-				cells = append(cells, value)
 			}
-			if !empty {
-				g.row(cells...)
-			}
+			g.row(cells...)
 		}
 		p.grid(g)
 	}
 	if flagged {
 		p.line(" ! see the warnings")
 	}
+}
+
+// rate is the best one, what it is of the register peak, and whether there is a
+// warning.
+func rate(c *schema.Compute) string {
+	if c == nil {
+		return absent
+	}
+	s := figure(c.GFLOPS.Best)
+	if c.Efficiency > 0 {
+		s += fmt.Sprintf(" %3.0f%%", 100*c.Efficiency)
+	}
+	if len(c.Warnings) > 0 {
+		s += "!"
+	}
+	return s
 }
