@@ -1,0 +1,205 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"runtime"
+	"time"
+
+	"hwcal/bench"
+	"hwcal/bench/cpu"
+)
+
+// minBatch is the least time of a timed batch, minRounds the least number of
+// rounds of a case that outlasts its budget.
+const (
+	minBatch  = 5 * time.Millisecond
+	minRounds = 3
+)
+
+// comparer compares on one number of threads.
+type comparer struct {
+	backend *cpu.Backend
+	threads int
+	dir     string // of the files with inputs and results
+	rounds  int
+	budget  time.Duration
+}
+
+// side is one of those that take turns.
+type side struct {
+	name  string
+	run   func(n int) (seconds float64, err error)
+	work  float64
+	n     int       // executions in a batch
+	rates []float64 // of each round
+}
+
+// result is what a case gave: our rates, those of our register peak and those of
+// the peers, by round.
+type result struct {
+	testCase
+	ours, peak *side
+	peers      []*side
+}
+
+// all compares all cases with the peers that there are.
+func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
+	cases, err := plan(c.threads)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%d of the CPUs %v\n", c.threads, cpus)
+	var running []*process
+	for _, p := range wanted {
+		r, err := p.start(cpus)
+		if err != nil {
+			fmt.Printf("  %s: %v; it needs %s\n", p.name, err, p.hint)
+			continue
+		}
+		defer r.stop()
+		fmt.Printf("  %s\n", r.label)
+		running = append(running, r)
+	}
+	var results []result
+	for _, k := range cases {
+		if !match.MatchString(k.String()) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%d threads: %s\n", c.threads, k)
+		r, err := c.compare(k, running)
+		if err != nil {
+			fmt.Printf("  %s: %v\n", k, err)
+			continue
+		}
+		if len(r.peers) > 0 {
+			results = append(results, r)
+		}
+		runtime.GC()
+	}
+	print(results, c.threads)
+	return nil
+}
+
+// compare measures one case.
+func (c comparer) compare(k testCase, running []*process) (result, error) {
+	out := result{testCase: k}
+	place := bench.Place{Threads: c.threads}
+	peak := bench.PeakFMA(peakRounds, int64(c.threads))
+	ws, err := c.backend.Open(bench.Case{Chain: append(k.chain[:len(k.chain):len(k.chain)], peak), DType: k.dtype, Place: place, Seed: 1})
+	if err != nil {
+		return out, err
+	}
+	defer ws.Close()
+	if out.ours, err = ourSide(ws, k.chain, k.work); err != nil {
+		return out, err
+	}
+	if out.peak, err = ourSide(ws, bench.Chain{peak}, float64(peak.FLOP)); err != nil {
+		return out, err
+	}
+	if _, err := out.ours.run(1); err != nil {
+		return out, err
+	}
+	want, err := readTensor(ws, k.chain.Output())
+	if err != nil {
+		return out, err
+	}
+	files, err := writeInputs(c.dir, ws, k)
+	if err != nil {
+		return out, err
+	}
+	sides := []*side{out.ours, out.peak}
+	for _, p := range running {
+		err := p.open(k, files)
+		if err == nil {
+			err = agrees(files[0], want, k)
+		}
+		if errors.Is(err, errUnsupported) {
+			continue
+		}
+		if err != nil {
+			fmt.Printf("  %s, %s: %v\n", p.name, k, err)
+			continue
+		}
+		s := &side{name: p.name, run: p.run, work: k.work}
+		out.peers = append(out.peers, s)
+		sides = append(sides, s)
+	}
+	if len(out.peers) == 0 {
+		return out, nil
+	}
+	return out, c.takeTurns(sides)
+}
+
+// peakRounds makes one execution of the register peak a fraction of a millisecond.
+const peakRounds = 64
+
+// ourSide binds a chain, fused if it has several operations.
+func ourSide(ws bench.Workspace, chain bench.Chain, work float64) (*side, error) {
+	kernel, err := ws.Bind(chain)
+	if err != nil {
+		return nil, err
+	}
+	ks := []bench.Kernel{kernel}
+	return &side{name: "ours", work: work, run: func(n int) (float64, error) {
+		if _, err := ws.Sample(ks, warming(n)); err != nil {
+			return 0, err
+		}
+		t, err := ws.Sample(ks, n)
+		return t.Seconds(), err
+	}}, nil
+}
+
+// agrees holds the result that a peer wrote against ours.
+func agrees(file string, want []float64, k testCase) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return disagreement(want, decode(data, k.dtype), k)
+}
+
+// takeTurns times batches of all sides in rounds, each beginning with another side.
+func (c comparer) takeTurns(sides []*side) error {
+	for _, s := range sides {
+		if err := s.size(); err != nil {
+			return err
+		}
+	}
+	begin := time.Now()
+	for round := range c.rounds {
+		if round >= minRounds && time.Since(begin) > c.budget {
+			break
+		}
+		for i := range sides {
+			s := sides[(round+i)%len(sides)]
+			seconds, err := s.run(s.n)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			s.rates = append(s.rates, s.work*float64(s.n)/seconds)
+		}
+	}
+	return nil
+}
+
+// size finds how many executions make a batch.
+func (s *side) size() error {
+	for s.n = 1; ; {
+		seconds, err := s.run(s.n)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if seconds >= minBatch.Seconds() {
+			return nil
+		}
+		// A tenth more, as the first executions are slower than those that follow.
+		grown := math.Ceil(1.1 * float64(s.n) * minBatch.Seconds() / max(seconds, 1e-9))
+		s.n = int(min(grown, 100*float64(s.n)))
+	}
+}
