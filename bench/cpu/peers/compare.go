@@ -18,17 +18,17 @@ import (
 // minBatch is the least time of a timed batch, minRounds the least number of
 // rounds of a case that outlasts its budget.
 const (
-	minBatch  = 5 * time.Millisecond
+	minBatch  = 10 * time.Millisecond
 	minRounds = 3
 )
 
 // comparer compares on one number of threads.
 type comparer struct {
-	backend *cpu.Backend
-	threads int
-	dir     string // of the files with inputs and results
-	rounds  int
-	budget  time.Duration
+	backends map[cpu.ISA]*cpu.Backend // "" is the best
+	threads  int
+	dir      string // of the files with inputs and results
+	rounds   int
+	budget   time.Duration
 }
 
 // side is one of those that take turns.
@@ -44,8 +44,9 @@ type side struct {
 // the peers, by round.
 type result struct {
 	testCase
-	ours, peak *side
-	peers      []*side
+	ours  *side
+	peak  *side // nil for cases that have no FLOP, or nothing else
+	peers []*side
 }
 
 // all compares all cases with the peers that there are.
@@ -57,7 +58,7 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 	fmt.Printf("\n%d of the CPUs %v\n", c.threads, cpus)
 	var running []*process
 	for _, p := range wanted {
-		r, err := p.start(cpus)
+		r, err := p.start(c.dir, cpus)
 		if err != nil {
 			fmt.Printf("  %s: %v; it needs %s\n", p.name, err, p.hint)
 			continue
@@ -82,16 +83,18 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 		}
 		runtime.GC()
 	}
-	print(results, c.threads)
+	printResults(results, c.threads)
 	return nil
 }
 
 // compare measures one case.
 func (c comparer) compare(k testCase, running []*process) (result, error) {
 	out := result{testCase: k}
-	place := bench.Place{Threads: c.threads}
-	peak := bench.PeakFMA(peakRounds, int64(c.threads))
-	ws, err := c.backend.Open(bench.Case{Chain: append(k.chain[:len(k.chain):len(k.chain)], peak), DType: k.dtype, Place: place, Seed: 1})
+	peak := registerPeak(c.threads)
+	ws, err := c.backends[k.isa].Open(bench.Case{
+		Chain: append(k.chain[:len(k.chain):len(k.chain)], peak),
+		DType: k.dtype, Place: bench.Place{Threads: c.threads}, Seed: 1,
+	})
 	if err != nil {
 		return out, err
 	}
@@ -99,24 +102,21 @@ func (c comparer) compare(k testCase, running []*process) (result, error) {
 	if out.ours, err = ourSide(ws, k.chain, k.work); err != nil {
 		return out, err
 	}
-	if out.peak, err = ourSide(ws, bench.Chain{peak}, float64(peak.FLOP)); err != nil {
-		return out, err
+	sides := []*side{out.ours}
+	var want []float64
+	var files []string
+	if k.shared {
+		if out.peak, err = ourSide(ws, bench.Chain{peak}, float64(peak.FLOP)); err != nil {
+			return out, err
+		}
+		sides = append(sides, out.peak)
+		if want, files, err = share(c.dir, ws, k, out.ours); err != nil {
+			return out, err
+		}
 	}
-	if _, err := out.ours.run(1); err != nil {
-		return out, err
-	}
-	want, err := readTensor(ws, k.chain.Output())
-	if err != nil {
-		return out, err
-	}
-	files, err := writeInputs(c.dir, ws, k)
-	if err != nil {
-		return out, err
-	}
-	sides := []*side{out.ours, out.peak}
 	for _, p := range running {
 		err := p.open(k, files)
-		if err == nil {
+		if err == nil && k.shared {
 			err = agrees(files[0], want, k)
 		}
 		if errors.Is(err, errUnsupported) {
@@ -136,8 +136,17 @@ func (c comparer) compare(k testCase, running []*process) (result, error) {
 	return out, c.takeTurns(sides)
 }
 
-// peakRounds makes one execution of the register peak a fraction of a millisecond.
-const peakRounds = 64
+// share computes our result, and writes the files for the peers.
+func share(dir string, ws bench.Workspace, k testCase, ours *side) (want []float64, files []string, err error) {
+	if _, err := ours.run(1); err != nil {
+		return nil, nil, err
+	}
+	if want, err = readTensor(ws, k.chain.Output()); err != nil {
+		return nil, nil, err
+	}
+	files, err = writeInputs(dir, ws, k)
+	return want, files, err
+}
 
 // ourSide binds a chain, fused if it has several operations.
 func ourSide(ws bench.Workspace, chain bench.Chain, work float64) (*side, error) {

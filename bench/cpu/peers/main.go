@@ -15,6 +15,7 @@ import (
 
 	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
+	"hwcal/schema"
 )
 
 func main() {
@@ -55,11 +56,10 @@ func peers(args []string) error {
 	if err != nil {
 		return err
 	}
-	backend, err := cpu.New(dev)
+	backends, err := newBackends(dev)
 	if err != nil {
 		return err
 	}
-	defer backend.Close()
 	dir, err := newExchange()
 	if err != nil {
 		return err
@@ -67,12 +67,34 @@ func peers(args []string) error {
 	defer os.RemoveAll(dir)
 	debug.SetGCPercent(-1) // collected between cases
 	for _, n := range counts {
-		c := comparer{backend: backend, threads: n, dir: dir, rounds: max(*rounds, 1), budget: *budget}
+		c := comparer{backends: backends, threads: n, dir: dir, rounds: max(*rounds, 1), budget: *budget}
 		if err := c.all(match, wanted, dev.CPU.UsedCPUs[:n]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// newBackends makes the backend of this machine, and one for each instruction set
+// that it has.
+func newBackends(dev schema.Device) (map[cpu.ISA]*cpu.Backend, error) {
+	isas, err := cpu.ISAs()
+	if err != nil {
+		return nil, err
+	}
+	const limit = "HWCAL_ISA"
+	defer os.Setenv(limit, os.Getenv(limit))
+	all := map[cpu.ISA]*cpu.Backend{}
+	for _, isa := range isas {
+		if err := os.Setenv(limit, string(isa)); err != nil {
+			return nil, err
+		}
+		if all[isa], err = cpu.New(dev); err != nil {
+			return nil, err
+		}
+	}
+	all[""] = all[isas[0]]
+	return all, nil
 }
 
 // threadCounts reads "1,2"; without it, one thread and all.

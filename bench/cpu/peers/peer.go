@@ -22,8 +22,9 @@ var errUnsupported = errors.New("unsupported")
 
 // peer is a library or a program to compare with.
 type peer struct {
-	name    string
-	command func() (*exec.Cmd, error)
+	name string
+	// command of its process; it may leave files in the folder.
+	command func(dir string) (*exec.Cmd, error)
 	hint    string // how to get it
 }
 
@@ -33,11 +34,12 @@ var allPeers = []peer{
 	{"blis", self("blis"), "libblis-dev"},
 	{"onednn", self("onednn"), "libdnnl-dev"},
 	{"torch", torch, "PyTorch's CPU build for $PYTHON (default python3)"},
+	{"c", plainC, "a C compiler"},
 }
 
 // self runs this program as the process of a library.
-func self(library string) func() (*exec.Cmd, error) {
-	return func() (*exec.Cmd, error) {
+func self(library string) func(string) (*exec.Cmd, error) {
+	return func(string) (*exec.Cmd, error) {
 		program, err := os.Executable()
 		return exec.Command(program, "-serve", library), err
 	}
@@ -77,8 +79,8 @@ type process struct {
 }
 
 // start runs the peer on the CPUs and waits until it has said what it is.
-func (p peer) start(cpus []int) (*process, error) {
-	cmd, err := p.command()
+func (p peer) start(dir string, cpus []int) (*process, error) {
+	cmd, err := p.command(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (p *process) answer() (string, error) {
 
 // open prepares a case; files are its output and inputs.
 func (p *process) open(c testCase, files []string) error {
-	fmt.Fprintln(p.in, "open", c.kind, c.dtype, c.shape, strings.Join(files, " "))
+	fmt.Fprintln(p.in, "open", c.kind, c.dtype, c.dims, strings.Join(files, " "))
 	_, err := p.answer()
 	return err
 }

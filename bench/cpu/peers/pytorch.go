@@ -11,7 +11,7 @@ import (
 //go:embed pytorch.py
 var torchProgram string
 
-func torch() (*exec.Cmd, error) {
+func torch(string) (*exec.Cmd, error) {
 	python := os.Getenv("PYTHON")
 	if python == "" {
 		python = "python3"

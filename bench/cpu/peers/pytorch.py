@@ -51,12 +51,12 @@ def prepare(kind, dtype, dims, inputs):
 def answer(words):
     global task
     if words[0] == "open":
-        kind, dtype, shape, output, *inputs = words[1:]
+        kind, dtype, shape, *files = words[1:]
         task = None
-        task = prepare(kind, dtype, [int(d) for d in shape.split("x")], inputs) if dtype in dtypes else None
+        task = prepare(kind, dtype, [int(d) for d in shape.split("x")], files[1:]) if dtype in dtypes else None
         if task is None:
             return "unsupported"
-        with open(output, "wb") as f:
+        with open(files[0], "wb") as f:
             f.write(task().contiguous().view(-1).numpy().data)
         return "ok"
     n = int(words[1])

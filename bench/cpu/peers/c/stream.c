@@ -1,79 +1,53 @@
-/* The four kernels of STREAM as a C programmer writes them, for the side-by-side
- * benchmark: cc -O3 -pthread stream.c; ./a.out ELEMENTS ROUNDS CPU...
- * One pinned thread a CPU works on its own part of arrays of ELEMENTS doubles in
- * all, which it wrote first. Prints the best rate of each kernel in GB/s by
- * STREAM's count of bytes. */
+/* Bandwidth kernels as a C programmer writes them. Each thread works on its own
+ * part of arrays of `size` doubles in all. */
 #define _GNU_SOURCE
+#include "peer.h"
 #include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 static double *a, *b, *c;
-static long n, rounds, threads;
-static pthread_barrier_t barrier;
-static double best[4];
+static volatile uint64_t checksum; /* keeps the result of reading */
 
-static double now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
+static void map(double **p, long size) {
+	*p = mmap(NULL, size * sizeof **p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*p == MAP_FAILED) abort();
+	madvise(*p, size * sizeof **p, MADV_HUGEPAGE);
 }
 
-static void kernel(int which, long lo, long hi) {
-	const double s = 3.0;
-	switch (which) {
-	case 0: for (long i = lo; i < hi; i++) c[i] = a[i]; break;
-	case 1: for (long i = lo; i < hi; i++) b[i] = s * c[i]; break;
-	case 2: for (long i = lo; i < hi; i++) c[i] = a[i] + b[i]; break;
-	case 3: for (long i = lo; i < hi; i++) a[i] = b[i] + s * c[i]; break;
+static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
+
+/* All kernels share the arrays: a process is asked for one size only. */
+static void prepare(long size, int thread, int threads) {
+	pthread_mutex_lock(&mapping);
+	if (!a) map(&a, size), map(&b, size), map(&c, size);
+	pthread_mutex_unlock(&mapping);
+	for (long i = size * thread / threads; i < size * (thread + 1) / threads; i++) a[i] = 1 + i % 7, b[i] = 2, c[i] = 0;
+}
+
+#define KERNEL(name, body)                                                                     \
+	static void name(long size, int thread, int threads) {                                 \
+		const double s = 3.0;                                                          \
+		(void)s;                                                                       \
+		for (long i = size * thread / threads, n = size * (thread + 1) / threads; i < n; i++) body; \
 	}
+
+KERNEL(fill, c[i] = s)
+KERNEL(copy, c[i] = a[i])
+KERNEL(scale, c[i] = s * a[i])
+KERNEL(add, c[i] = a[i] + b[i])
+KERNEL(triad, c[i] = a[i] + s * b[i])
+
+/* The sum is one of integers, which a compiler may reorder. */
+static void load(long size, int thread, int threads) {
+	const uint64_t *bits = (const uint64_t *)a;
+	uint64_t sum = 0;
+	for (long i = size * thread / threads, n = size * (thread + 1) / threads; i < n; i++) sum += bits[i];
+	checksum = sum;
 }
 
-struct worker { long id; int cpu; };
-
-static void *work(void *arg) {
-	struct worker *w = arg;
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET(w->cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set)) perror("sched_setaffinity"), exit(1);
-	long lo = n * w->id / threads, hi = n * (w->id + 1) / threads;
-	for (long i = lo; i < hi; i++) a[i] = 1 + i % 7, b[i] = 2, c[i] = 0;
-	static const double bytes[4] = {16, 16, 24, 24};
-	for (long r = 0; r < rounds; r++)
-		for (int k = 0; k < 4; k++) {
-			pthread_barrier_wait(&barrier);
-			double begin = now();
-			kernel(k, lo, hi);
-			pthread_barrier_wait(&barrier);
-			double rate = bytes[k] * n / (now() - begin) / 1e9;
-			if (w->id == 0 && rate > best[k]) best[k] = rate;
-		}
-	return NULL;
-}
-
-static double *array(void) {
-	double *p = mmap(NULL, n * sizeof *p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED) perror("mmap"), exit(1);
-	madvise(p, n * sizeof *p, MADV_HUGEPAGE);
-	return p;
-}
-
-int main(int argc, char **argv) {
-	if (argc < 4) return fprintf(stderr, "usage: %s ELEMENTS ROUNDS CPU...\n", argv[0]), 2;
-	n = atol(argv[1]), rounds = atol(argv[2]), threads = argc - 3;
-	a = array(), b = array(), c = array();
-	pthread_barrier_init(&barrier, NULL, threads);
-	pthread_t ids[threads];
-	struct worker ws[threads];
-	for (long t = 0; t < threads; t++) {
-		ws[t] = (struct worker){t, atoi(argv[3 + t])};
-		pthread_create(&ids[t], NULL, work, &ws[t]);
-	}
-	for (long t = 0; t < threads; t++) pthread_join(ids[t], NULL);
-	printf("%.3f %.3f %.3f %.3f\n", best[0], best[1], best[2], best[3]);
-	return a[n / 2] < 0; /* the results are used */
-}
+const struct kernel streams[] = {
+	{"read", "fp64", prepare, load}, {"write", "fp64", prepare, fill},   {"copy", "fp64", prepare, copy},
+	{"scale", "fp64", prepare, scale}, {"add", "fp64", prepare, add}, {"triad", "fp64", prepare, triad}, {0},
+};
