@@ -90,12 +90,25 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
+// Inputs as the peers store them; results are read in the type of the sums.
 func TestEncode(t *testing.T) {
-	values := []float64{1, -0.5, 3e7}
-	for _, d := range []schema.DType{schema.FP32, schema.FP64} {
-		b := encode(values, d)
-		if int64(len(b)) != int64(len(values))*d.Bytes() || !slices.Equal(decode(b, d), values) {
-			t.Errorf("%s: %v became %v", d, values, decode(b, d))
+	values := []float64{1, -0.5, -3}
+	for d, want := range map[schema.DType][]byte{
+		schema.FP32: {0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf, 0, 0, 0x40, 0xc0},
+		schema.BF16: {0x80, 0x3f, 0, 0xbf, 0x40, 0xc0},
+		schema.INT8: {1, 0, 0xfd},
+	} {
+		if got := encode(values, d); !slices.Equal(got, want) {
+			t.Errorf("%s: %x, want %x", d, got, want)
 		}
+	}
+	if got := decode(encode(values, schema.FP64), schema.FP64); !slices.Equal(got, values) {
+		t.Errorf("fp64: %v, want %v", got, values)
+	}
+	if got := decode(encode(values, schema.FP32), schema.BF16); !slices.Equal(got, values) {
+		t.Errorf("results of bf16: %v, want %v", got, values)
+	}
+	if got := decode([]byte{0xfe, 0xff, 0xff, 0xff}, schema.INT8); !slices.Equal(got, []float64{-2}) {
+		t.Errorf("results of int8: %v, want -2", got)
 	}
 }

@@ -5,10 +5,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"hwcal/bench"
@@ -68,12 +70,17 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 		running = append(running, r)
 	}
 	var results []result
+	lacking := map[string]bool{} // kernels of ours
 	for _, k := range cases {
 		if !match.MatchString(k.String()) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%d threads: %s\n", c.threads, k)
 		r, err := c.compare(k, running)
+		if errors.Is(err, bench.ErrUnsupported) {
+			lacking[fmt.Sprintf("%s %s", k.group, k.dtype)] = true
+			continue
+		}
 		if err != nil {
 			fmt.Printf("  %s: %v\n", k, err)
 			continue
@@ -82,6 +89,9 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 			results = append(results, r)
 		}
 		runtime.GC()
+	}
+	for _, name := range slices.Sorted(maps.Keys(lacking)) {
+		fmt.Printf("  we have no kernel for %s here\n", name)
 	}
 	printResults(results, c.threads)
 	return nil

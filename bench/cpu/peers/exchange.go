@@ -3,11 +3,11 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"unsafe"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -26,7 +26,7 @@ func newExchange() (string, error) {
 // writeInputs writes the inputs of a case, and an output of the right size.
 func writeInputs(dir string, ws bench.Workspace, c testCase) (files []string, err error) {
 	output := filepath.Join(dir, "output")
-	if err := writeSize(output, c.chain.Output().Elems()*c.dtype.Bytes()); err != nil {
+	if err := writeSize(output, c.chain.Output().Elems()*sumType(c.dtype).bytes); err != nil {
 		return nil, err
 	}
 	files = []string{output}
@@ -58,26 +58,53 @@ func readTensor(ws bench.Workspace, t *bench.Tensor) ([]float64, error) {
 	return values, ws.Read(t, 0, values)
 }
 
-// encode gives the elements as the peers store them.
-func encode(values []float64, d schema.DType) []byte {
-	if d == schema.FP64 {
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
-	}
-	narrow := make([]float32, len(values))
-	for i, v := range values {
-		narrow[i] = float32(v)
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(narrow))), 4*len(narrow))
+// sums is the type that a dtype accumulates and leaves its results in.
+type sums struct {
+	bytes    int64
+	roundoff float64
 }
 
-// decode is the inverse of encode.
-func decode(b []byte, d schema.DType) []float64 {
-	if d == schema.FP64 {
-		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+func sumType(d schema.DType) sums {
+	switch d {
+	case schema.FP64:
+		return sums{8, d.UnitRoundoff()}
+	case schema.INT8:
+		return sums{4, 0} // int32, exact
 	}
-	values := make([]float64, len(b)/4)
-	for i, v := range unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4) {
-		values[i] = float64(v)
+	return sums{4, schema.FP32.UnitRoundoff()}
+}
+
+// encode gives the elements of an input as the peers store them. They come from a
+// tensor of the dtype, so that nothing is rounded.
+func encode(values []float64, d schema.DType) []byte {
+	b := make([]byte, 0, int64(len(values))*d.Bytes())
+	for _, v := range values {
+		switch d {
+		case schema.FP64:
+			b = binary.NativeEndian.AppendUint64(b, math.Float64bits(v))
+		case schema.FP32:
+			b = binary.NativeEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		case schema.BF16:
+			b = binary.NativeEndian.AppendUint16(b, uint16(math.Float32bits(float32(v))>>16))
+		case schema.INT8:
+			b = append(b, byte(int8(v)))
+		}
+	}
+	return b
+}
+
+// decode reads a result of the dtype.
+func decode(b []byte, d schema.DType) []float64 {
+	values := make([]float64, len(b)/int(sumType(d).bytes))
+	for i := range values {
+		switch d {
+		case schema.FP64:
+			values[i] = math.Float64frombits(binary.NativeEndian.Uint64(b[8*i:]))
+		case schema.INT8:
+			values[i] = float64(int32(binary.NativeEndian.Uint32(b[4*i:])))
+		default:
+			values[i] = float64(math.Float32frombits(binary.NativeEndian.Uint32(b[4*i:])))
+		}
 	}
 	return values
 }
@@ -95,7 +122,11 @@ func disagreement(ours, theirs []float64, c testCase) error {
 		worst = max(worst, math.Abs(v-theirs[i])) // NaN stays
 	}
 	terms := float64(c.chain.FLOP()) / (2 * float64(len(ours)))
-	if bound := terms * c.dtype.UnitRoundoff() * scale; !(worst <= bound) {
+	roundoff := terms * sumType(c.dtype).roundoff
+	if c.dtype == schema.BF16 {
+		roundoff += c.dtype.UnitRoundoff() // some leave their results in bf16
+	}
+	if bound := roundoff * scale; !(worst <= bound) {
 		return fmt.Errorf("differs from ours by %.2g, more than %.2g", worst, bound)
 	}
 	return nil

@@ -30,7 +30,7 @@ func peers(args []string) error {
 	cases := flags.String("cases", "", "measure only the cases that match this regular `expression`, such as 'matmul fp32'")
 	threads := flags.String("threads", "", "`numbers` of threads, such as 1,2 (default: one, and all)")
 	rounds := flags.Int("rounds", 10, "rounds of each case")
-	budget := flags.Duration("budget", 2*time.Second, "time for a case, after which its rounds end early, though not before the third")
+	budget := flags.Duration("budget", time.Second, "time for a case, after which its rounds end early, though not before the third")
 	only := flags.String("peers", "", "ask only these `peers` of "+strings.Join(peerNames(), ","))
 	serving := flags.String("serve", "", "be the process of this `library`; for internal use")
 	if err := flags.Parse(args); err != nil {
@@ -82,9 +82,13 @@ func newBackends(dev schema.Device) (map[cpu.ISA]*cpu.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	best, err := cpu.New(dev)
+	if err != nil {
+		return nil, err
+	}
+	all := map[cpu.ISA]*cpu.Backend{"": best}
 	const limit = "HWCAL_ISA"
 	defer os.Setenv(limit, os.Getenv(limit))
-	all := map[cpu.ISA]*cpu.Backend{}
 	for _, isa := range isas {
 		if err := os.Setenv(limit, string(isa)); err != nil {
 			return nil, err
@@ -93,7 +97,6 @@ func newBackends(dev schema.Device) (map[cpu.ISA]*cpu.Backend, error) {
 			return nil, err
 		}
 	}
-	all[""] = all[isas[0]]
 	return all, nil
 }
 

@@ -41,7 +41,6 @@ const (
 	dnnlStreamInOrder   = 1
 	dnnlInference       = 96
 	dnnlConvolutionAuto = 3
-	dnnlF32             = 3
 	dnnlAny             = 1
 
 	dnnlQuerySource  = 129
@@ -54,7 +53,12 @@ const (
 	dnnlArgBias    = 41
 )
 
-var dnnlRowMajor = map[int]int{1: 2, 2: 3, 4: 5} // a, ab, abcd
+var dnnlRowMajor = map[int]int{1: 2, 2: 3, 3: 4, 4: 5} // a, ab, abc, abcd
+
+// dnnlTypes are those of inputs and of results.
+var dnnlTypes = map[schema.DType]struct{ in, out int }{
+	schema.FP32: {3, 3}, schema.BF16: {2, 3}, schema.INT8: {5, 4},
+}
 
 func loadOneDNN() (library, string, error) {
 	lib, err := dlopen("libdnnl.so.3", "libdnnl.so.2", "libdnnl.so")
@@ -114,33 +118,40 @@ func check(what string, status int32) error {
 }
 
 func (d *onednn) open(r request) (task, error) {
-	if r.dtype != schema.FP32 {
-		return task{}, errUnsupported
-	}
-	switch r.kind {
-	case "matmul":
+	switch {
+	case r.kind == "matmul" && r.dtype == schema.FP32:
 		m, n, k := r.dims[0], r.dims[1], r.dims[2]
 		x, w, y := r.in[0].pointer(), r.in[1].pointer(), r.out.pointer()
 		return task{run: func() { d.sgemm('N', 'N', m, n, k, 1, x, k, w, n, 0, y, n) }}, nil
-	case "matmul_packed":
-		return d.openMatmul(r)
-	case "conv", "conv_relu":
+	case r.kind == "matmul_packed":
+		return d.openMatmul(r, dnnlAny)
+	case r.kind == "matmul_batched":
+		return d.openMatmul(r, dnnlRowMajor[3])
+	case (r.kind == "conv" || r.kind == "conv_relu") && r.dtype == schema.FP32:
 		return d.openConv(r)
 	}
 	return task{}, errUnsupported
 }
 
-// openMatmul lets oneDNN lay out the weights, and packs them once.
-func (d *onednn) openMatmul(r request) (task, error) {
-	m, n, k := r.dims[0], r.dims[1], r.dims[2]
-	pd, err := d.matmul(d.engine, d.row(m, k), d.any(k, n), d.row(m, n))
+// openMatmul packs the weights once, if oneDNN may lay them out.
+func (d *onednn) openMatmul(r request, layout int) (task, error) {
+	types, have := dnnlTypes[r.dtype]
+	if !have {
+		return task{}, errUnsupported
+	}
+	last := len(r.dims) - 3
+	batch, m, n, k := r.dims[:last:last], r.dims[last], r.dims[last+1], r.dims[last+2]
+	x := d.row(types.in, append(batch, m, k)...)
+	w := d.row(types.in, append(batch, k, n)...)
+	y := d.row(types.out, append(batch, m, n)...)
+	pd, err := d.matmul(d.engine, x, d.desc(append(batch, k, n), types.in, layout), y)
 	if err != nil {
 		return task{}, err
 	}
 	b := bound{onednn: d, pd: pd}
-	b.input(dnnlArgSource, d.row(m, k), dnnlQuerySource, r.in[0])
-	b.input(dnnlArgWeights, d.row(k, n), dnnlQueryWeights, r.in[1])
-	finish := b.output(d.row(m, n), r.out)
+	b.input(dnnlArgSource, x, dnnlQuerySource, r.in[0])
+	b.input(dnnlArgWeights, w, dnnlQueryWeights, r.in[1])
+	finish := b.output(y, r.out)
 	return b.task(finish)
 }
 
@@ -160,21 +171,22 @@ func (d *onednn) openConv(r request) (task, error) {
 			return task{}, err
 		}
 	}
-	pd, err := d.conv(d.engine, d.any(batch, c, h, w), d.any(k, c, size, size), d.row(k), d.any(batch, k, p, q), stride, pad, attr)
+	f32 := dnnlTypes[schema.FP32].in
+	pd, err := d.conv(d.engine, d.any(f32, batch, c, h, w), d.any(f32, k, c, size, size), d.row(f32, k), d.any(f32, batch, k, p, q), stride, pad, attr)
 	if err != nil {
 		return task{}, err
 	}
 	b := bound{onednn: d, pd: pd}
-	b.input(dnnlArgSource, d.row(batch, c, h, w), dnnlQuerySource, r.in[0])
-	b.input(dnnlArgWeights, d.row(k, c, size, size), dnnlQueryWeights, r.in[1])
-	b.arg(dnnlArgBias, d.row(k), r.in[2])
-	finish := b.output(d.row(batch, k, p, q), r.out)
+	b.input(dnnlArgSource, d.row(f32, batch, c, h, w), dnnlQuerySource, r.in[0])
+	b.input(dnnlArgWeights, d.row(f32, k, c, size, size), dnnlQueryWeights, r.in[1])
+	b.arg(dnnlArgBias, d.row(f32, k), r.in[2])
+	finish := b.output(d.row(f32, batch, k, p, q), r.out)
 	return b.task(finish)
 }
 
-// row and any describe fp32 in row-major order and in an order that oneDNN picks.
-func (d *onednn) row(dims ...int) unsafe.Pointer {
-	return d.desc(dims, dnnlF32, dnnlRowMajor[len(dims)])
+// row and any describe a tensor in row-major order and in one that oneDNN picks.
+func (d *onednn) row(dtype int, dims ...int) unsafe.Pointer {
+	return d.desc(dims, dtype, dnnlRowMajor[len(dims)])
 }
 
-func (d *onednn) any(dims ...int) unsafe.Pointer { return d.desc(dims, dnnlF32, dnnlAny) }
+func (d *onednn) any(dtype int, dims ...int) unsafe.Pointer { return d.desc(dims, dtype, dnnlAny) }

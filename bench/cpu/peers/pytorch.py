@@ -1,5 +1,5 @@
 # PyTorch as a peer; the requests are described in doc.go.
-import mmap, os, sys, time
+import math, mmap, os, sys, time
 
 try:
     import torch
@@ -10,7 +10,7 @@ except ImportError as e:
 
 threads = len(os.sched_getaffinity(0))
 torch.set_num_threads(threads)
-dtypes = {"fp32": torch.float32, "fp64": torch.float64}
+dtypes = {"fp32": torch.float32, "fp64": torch.float64, "bf16": torch.bfloat16}
 
 
 def memory(size):
@@ -30,10 +30,10 @@ def read(name):
 def prepare(kind, dtype, dims, inputs):
     t = dtypes[dtype]
     x = [torch.frombuffer(read(name), dtype=t) for name in inputs]
-    if kind == "matmul":
-        m, n, k = dims
-        a, b = x[0].view(m, k), x[1].view(k, n)
-        out = torch.frombuffer(memory(m * n * t.itemsize), dtype=t).view(m, n)
+    if kind in ("matmul", "matmul_batched"):
+        *batch, m, n, k = dims
+        a, b = x[0].view(*batch, m, k), x[1].view(*batch, k, n)
+        out = torch.frombuffer(memory(math.prod(batch) * m * n * t.itemsize), dtype=t).view(*batch, m, n)
         return lambda: torch.matmul(a, b, out=out)
     if kind in ("conv", "conv_relu"):
         batch, c, h, w, k, size, stride, pad, groups = dims
@@ -57,7 +57,8 @@ def answer(words):
         if task is None:
             return "unsupported"
         with open(files[0], "wb") as f:
-            f.write(task().contiguous().view(-1).numpy().data)
+            result = task().contiguous().view(-1)
+            f.write((result.float() if dtype == "bf16" else result).numpy().data)
         return "ok"
     n = int(words[1])
     for _ in range((n + 6) // 8):
