@@ -57,7 +57,8 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d of the CPUs %v\n", c.threads, cpus)
+	cases = slices.DeleteFunc(cases, func(k testCase) bool { return !match.MatchString(k.String()) })
+	fmt.Printf("\n%d threads on CPUs %v\n", c.threads, cpus)
 	var running []*process
 	for _, p := range wanted {
 		r, err := p.start(c.dir, cpus)
@@ -70,30 +71,29 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 		running = append(running, r)
 	}
 	var results []result
+	printed := 0
 	lacking := map[string]bool{} // kernels of ours
-	for _, k := range cases {
-		if !match.MatchString(k.String()) {
-			continue
-		}
+	for i, k := range cases {
 		fmt.Fprintf(os.Stderr, "%d threads: %s\n", c.threads, k)
 		r, err := c.compare(k, running)
-		if errors.Is(err, bench.ErrUnsupported) {
+		switch {
+		case errors.Is(err, bench.ErrUnsupported):
 			lacking[fmt.Sprintf("%s %s", k.group, k.dtype)] = true
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			fmt.Printf("  %s: %v\n", k, err)
-			continue
-		}
-		if len(r.peers) > 0 {
+		case len(r.peers) > 0:
 			results = append(results, r)
+		}
+		if last := i == len(cases)-1; last || cases[i+1].group != k.group {
+			printGroup(results[printed:], c.threads)
+			printed = len(results)
 		}
 		runtime.GC()
 	}
 	for _, name := range slices.Sorted(maps.Keys(lacking)) {
 		fmt.Printf("  we have no kernel for %s here\n", name)
 	}
-	printResults(results, c.threads)
+	printSummary(results, c.threads)
 	return nil
 }
 
@@ -125,6 +125,9 @@ func (c comparer) compare(k testCase, running []*process) (result, error) {
 		}
 	}
 	for _, p := range running {
+		if p.ended {
+			continue
+		}
 		err := p.open(k, files)
 		if err == nil && k.shared {
 			err = agrees(files[0], want, k)

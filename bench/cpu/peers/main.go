@@ -6,12 +6,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
@@ -65,6 +68,7 @@ func peers(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	removeOnInterrupt(dir)
 	debug.SetGCPercent(-1) // collected between cases
 	for _, n := range counts {
 		c := comparer{backends: backends, threads: n, dir: dir, rounds: max(*rounds, 1), budget: *budget}
@@ -73,6 +77,18 @@ func peers(args []string) error {
 		}
 	}
 	return nil
+}
+
+// removeOnInterrupt ends the program without leaving the folder, which may hold
+// hundreds of megabytes of memory.
+func removeOnInterrupt(dir string) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, unix.SIGTERM)
+	go func() {
+		<-interrupts
+		os.RemoveAll(dir)
+		os.Exit(130)
+	}()
 }
 
 // newBackends makes the backend of this machine, and one for each instruction set

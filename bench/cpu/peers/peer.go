@@ -76,6 +76,7 @@ type process struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	answers *bufio.Scanner
+	ended   bool // by itself: libraries abort
 }
 
 // start runs the peer on the CPUs and waits until it has said what it is.
@@ -138,6 +139,7 @@ func startOn(cmd *exec.Cmd, cpus []int) error {
 // answer reads one answer.
 func (p *process) answer() (string, error) {
 	if !p.answers.Scan() {
+		p.ended = true
 		return "", errors.New("its process ended")
 	}
 	switch word, rest, _ := strings.Cut(p.answers.Text(), " "); word {

@@ -11,21 +11,27 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// printResults writes a table for each group of cases, and the summary of all.
-func printResults(results []result, threads int) {
-	for _, group := range groupsOf(results) {
-		unit := "GFLOPS"
-		if group == "stream" {
-			unit = "GB/s"
-		}
-		t := newTable(fmt.Sprintf("%s with %d threads: best %s, and ours / theirs by round", group, threads, unit), 3, 4, 6, 7, 8, 9, 10)
-		t.AppendHeader(table.Row{"dtype", "case", "ours", "of peak", "peer", "theirs", "min", "median", "max", "best/best"})
-		for _, r := range results {
-			if r.group == group {
-				appendResult(t, r)
-			}
-		}
-		t.Render()
+// printGroup writes the table of one group of cases.
+func printGroup(results []result, threads int) {
+	if len(results) == 0 {
+		return
+	}
+	group, unit := results[0].group, "GFLOPS"
+	if group == "stream" {
+		unit = "GB/s"
+	}
+	t := newTable(fmt.Sprintf("%s with %d threads: best %s, and ours / theirs by round", group, threads, unit), 3, 4, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"dtype", "case", "ours", "of peak", "peer", "theirs", "min", "median", "max", "best/best"})
+	for _, r := range results {
+		appendResult(t, r)
+	}
+	t.Render()
+}
+
+// printSummary writes how we do in all groups.
+func printSummary(results []result, threads int) {
+	if len(results) == 0 {
+		return
 	}
 	t := newTable(fmt.Sprintf("summary with %d threads: ours / the best peer's, by the medians of the rounds", threads), 3, 4, 5)
 	t.AppendHeader(table.Row{"group", "dtype", "cases", "median", "worst", "worst case", "best peer there"})
@@ -86,15 +92,4 @@ func newTable(title string, numbers ...int) table.Writer {
 	t.SetColumnConfigs(configs)
 	fmt.Printf("\n%s\n", title)
 	return t
-}
-
-// groupsOf lists the groups in the order of their first results.
-func groupsOf(results []result) []string {
-	var groups []string
-	for _, r := range results {
-		if !slices.Contains(groups, r.group) {
-			groups = append(groups, r.group)
-		}
-	}
-	return groups
 }

@@ -8,8 +8,7 @@ except ImportError as e:
     print("error", str(e).splitlines()[0])
     sys.exit()
 
-threads = len(os.sched_getaffinity(0))
-torch.set_num_threads(threads)
+torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 dtypes = {"fp32": torch.float32, "fp64": torch.float64, "bf16": torch.bfloat16}
 
 
