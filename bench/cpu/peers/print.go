@@ -20,7 +20,7 @@ func printGroup(results []result, threads int) {
 	if group == "stream" {
 		unit = "GB/s"
 	}
-	t := newTable(fmt.Sprintf("%s with %d threads: best %s, and ours / theirs by round", group, threads, unit), 3, 4, 6, 7, 8, 9, 10)
+	t := newTable(fmt.Sprintf("%s with %d threads: best %s; shares of the register peak and ours / theirs by round", group, threads, unit), 3, 4, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"dtype", "case", "ours", "of peak", "peer", "theirs", "min", "median", "max", "best/best"})
 	for _, r := range results {
 		appendResult(t, r)
@@ -41,12 +41,13 @@ func printSummary(results []result, threads int) {
 	t.Render()
 }
 
-// appendResult adds a line for each peer.
+// appendResult adds a line for each peer. Rates are the best ones; what is relative
+// compares within a round, as the machine may be slower in another.
 func appendResult(t table.Writer, r result) {
 	best := slices.Max(r.ours.rates)
 	first := table.Row{r.dtype, r.name, giga(best), ""}
 	if r.peak != nil {
-		first[3] = fmt.Sprintf("%.1f%%", 100*best/slices.Max(r.peak.rates))
+		first[3] = fmt.Sprintf("%.1f%%", 100*against(r.ours.rates, r.peak.rates).Median)
 	}
 	for _, p := range r.peers {
 		ratio := against(r.ours.rates, p.rates)
