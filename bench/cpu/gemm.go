@@ -70,7 +70,12 @@ func (g *gemm[T]) lengths() (a [2]int, b, c int) {
 	if g.cols == 1 {
 		a = [2]int{up(g.rows * g.slot()), 0}
 	}
-	return a, up(g.nc * g.kc), up(g.mr * g.nr)
+	b, c = g.nc*g.kc, g.mr*g.nr
+	if g.m <= skinnyRows {
+		ab, block := g.skinnyLengths()
+		b, c = max(b, ab), max(c, block)
+	}
+	return a, up(b), up(c)
 }
 
 // scratchBytes is the size of the memory that newScratch wants.
@@ -119,6 +124,10 @@ func (g *gemm[T]) serial(s *gemmScratch[T], a, b operand[T], c matrix[T], epi ep
 }
 
 func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b operand[T], c matrix[T], epi epilogue[T]) {
+	if g.skinny(a, b) {
+		g.computeSkinny(id, s, a.matrix, b.matrix, c, epi)
+		return
+	}
 	row, col := id/g.cols, id%g.cols
 	j0, j1 := part(g.n, g.nr, col, g.cols)
 	// A worker that alone reads its panels of A packs each right before its first

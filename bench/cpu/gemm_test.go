@@ -61,6 +61,9 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 129, n: 257, k: 515, threads: 2, relu: true},
 		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
+		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
+		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
+		gemmCase{m: 2, n: 40, k: 4*skinnySteps + 7, threads: 1, transA: true, relu: true},
 	)
 	r := rand.New(rand.NewPCG(1, 2))
 	teams := map[int]*team{}

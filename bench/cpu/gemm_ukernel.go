@@ -20,6 +20,10 @@ type gemmKernels[T float] struct {
 	// it exists, cols may be any number, for tile too; else it is a multiple of vl.
 	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, src *T, lds int)
 
+	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
+	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
+	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+
 	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k: at least
 	// transposeRows rows, and k a multiple of vl.
 	transpose     func(dst *T, ldd int, src *T, lds, rows, k int)

@@ -68,6 +68,7 @@ func main() {
 					t.transposeLane(c)
 				}
 				t.copyRows(c)
+				t.skinny(c)
 				t.addBias(c)
 				t.loadRuns(c)
 				t.gather(c)

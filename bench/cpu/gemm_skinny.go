@@ -1,0 +1,86 @@
+package cpu
+
+import "unsafe"
+
+// skinnyRows is the largest m for which B is not packed: up to here reading B takes
+// longer than multiplying, or as long. Seen on Skylake-SP; with more rows the tiles
+// win.
+const skinnyRows = 32
+
+// skinnySteps is the number of steps of four rows of B of one assembly call, about a
+// millisecond where B comes from memory.
+const skinnySteps = 256
+
+// skinny says whether the product has few rows and a kernel for them.
+func (g *gemm[T]) skinny(a, b operand[T]) bool {
+	return g.m <= skinnyRows && g.tileSkinny != nil && a.packed == nil && b.packed == nil && !b.trans &&
+		(g.tilePack != nil || g.n%g.nr == 0)
+}
+
+// skinnyCols is the width of a block of C that is summed up in L1, where it takes
+// half of 32 KiB.
+func (g *gemm[T]) skinnyCols() int {
+	return max(16<<10/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
+}
+
+// skinnyLengths are the sizes of a worker's copy of A with the last rows of B, and
+// of its block of C.
+func (g *gemm[T]) skinnyLengths() (ab, c int) {
+	return ceilDiv(g.k, 4)*4*g.m + 4*g.n, g.m * min(g.skinnyCols(), g.n)
+}
+
+// computeSkinny computes a worker's columns of C. B is read once, row by row.
+func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], epi epilogue[T]) {
+	lo, hi := part(g.n, 64, id, g.threads())
+	if lo == hi {
+		return
+	}
+	whole, steps := g.k/4, ceilDiv(g.k, 4)
+	x, rest := s.b[id][:steps*4*g.m], s.b[id][steps*4*g.m:]
+	// x[step][row][4], with zeros behind the last column, and rows of zeros for B.
+	for i := range g.m {
+		for p := range steps * 4 {
+			to := &x[(p/4*g.m+i)*4+p%4]
+			switch {
+			case p >= g.k:
+				*to = 0
+			case a.trans:
+				*to = a.data[p*a.ld+i]
+			default:
+				*to = a.data[i*a.ld+p]
+			}
+		}
+	}
+	ldr := hi - lo
+	if steps > whole {
+		clear(rest[:4*ldr])
+		for p := 4 * whole; p < g.k; p++ {
+			copy(rest[(p-4*whole)*ldr:][:ldr], b.data[p*b.ld+lo:])
+		}
+	}
+	for j := lo; j < hi; j += g.skinnyCols() {
+		n := min(g.skinnyCols(), hi-j)
+		y := s.c[id][:g.m*n]
+		clear(y)
+		if g.accumulate {
+			for i := range g.m {
+				copy(y[i*n:][:n], c.data[i*c.ld+j:])
+			}
+		}
+		for at := 0; at < whole; at += skinnySteps {
+			count := min(skinnySteps, whole-at)
+			from := b.data[4*at*b.ld+j:]
+			_, _ = from[(4*count-1)*b.ld+n-1], x[(at+count)*4*g.m-1]
+			g.tileSkinny(g.m, n, count, &x[at*4*g.m], &from[0], b.ld, &y[0], n)
+		}
+		if steps > whole {
+			g.tileSkinny(g.m, n, 1, &x[whole*4*g.m], &rest[j-lo], ldr, &y[0], n)
+		}
+		for i := range g.m {
+			copy(c.data[i*c.ld+j:][:n], y[i*n:])
+		}
+		if epi != nil {
+			epi(c.data[j:], c.ld, 0, j, g.m, n)
+		}
+	}
+}
