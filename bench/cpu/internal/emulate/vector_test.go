@@ -80,11 +80,13 @@ func vcvtne2ps2bf16(n int) *operation {
 	}}
 }
 
-var vectorTests = []struct {
+type vectorTest struct {
 	name, code string
 	op         *operation
 	operands
-}{
+}
+
+var vectorTests = []vectorTest{
 	{"vpdpbusd zmm1, zmm2, zmm3", "62 f2 6d 48 50 cb", vpdpbusd, operands{n: 16, d: 1, a: 2, b: 3}},
 	{"vpdpbusd zmm9{k3}, zmm17, zmm28", "62 12 75 43 50 cc", vpdpbusd, operands{n: 16, d: 9, a: 17, b: 28, k: 3}},
 	{"vpdpbusd zmm20{k2}{z}, zmm2, [rbx+0x80]", "62 e2 6d ca 50 63 02", vpdpbusd, operands{n: 16, d: 20, a: 2, b: memory, k: 2, z: true, at: 0x80}},
@@ -184,9 +186,11 @@ func (op *operation) apply(o operands, s, result *state) {
 	s.z[o.d] = out
 }
 
-func TestVectors(t *testing.T) {
+func TestVectors(t *testing.T) { testVectors(t, vectorTests) }
+
+func testVectors(t *testing.T, tests []vectorTest) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, test := range vectorTests {
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			prog := assemble(t, test.code)
 			for i := range 100 {
