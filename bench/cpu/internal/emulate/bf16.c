@@ -38,7 +38,7 @@ static void vcvtneps2bf16(const struct insn *in, const struct frame *f) {
 	read_rm(in, f, &a, in->bytes, 4, active(in, f));
 	for (unsigned i = 0; i < n; i++)
 		d.u16[i] = bf16(a.u32[i]);
-	write_reg16(in, f, &d, n);
+	write_reg(in, f, &d, n, 2);
 }
 
 /* vcvtne2ps2bf16 reads all memory, whatever the mask says of the results. */
@@ -51,7 +51,7 @@ static void vcvtne2ps2bf16(const struct insn *in, const struct frame *f) {
 		d.u16[i] = bf16(b.u32[i]);
 		d.u16[n + i] = bf16(a.u32[i]);
 	}
-	write_reg16(in, f, &d, 2 * n);
+	write_reg(in, f, &d, 2 * n, 2);
 }
 
 bool execute_bf16(const struct insn *in, const struct frame *f) {

@@ -40,39 +40,37 @@ static const uint8_t *decode_memory(struct insn *in, const struct frame *f, cons
 }
 
 bool decode(struct insn *in, const struct frame *f) {
+	enum { VEX3_PREFIX = 0xC4, EVEX_PREFIX = 0x62 };
 	const uint8_t *start = (const uint8_t *)f->general[REG_RIP];
 	const uint8_t *p = start;
-	memset(in, 0, sizeof *in);
+	uint8_t prefix = *p++;
+	if (prefix != VEX3_PREFIX && prefix != EVEX_PREFIX)
+		return false;
 
-	unsigned high_reg = 0, high_vvvv = 0;
-	unsigned r, x, b;
-	switch (*p++) {
-	case 0xC4:
-		r = inverted(p[0], 7), x = inverted(p[0], 6), b = inverted(p[0], 5);
-		in->map = p[0] & 31;
-		in->w = p[1] >> 7;
-		in->bytes = 16 << (p[1] >> 2 & 1);
-		break;
-	case 0x62:
-		in->evex = true;
-		r = inverted(p[0], 7), x = inverted(p[0], 6), b = inverted(p[0], 5);
+	memset(in, 0, sizeof *in);
+	in->evex = prefix == EVEX_PREFIX;
+	in->w = p[1] >> 7;
+	in->pp = p[1] & 3;
+	in->vvvv = ~p[1] >> 3 & 15;
+	unsigned r = inverted(p[0], 7), x = inverted(p[0], 6), b = inverted(p[0], 5);
+	unsigned high_reg = 0, high_rm = 0;
+	if (in->evex) {
 		high_reg = inverted(p[0], 4);
+		high_rm = x; /* a register has no index */
 		in->map = p[0] & 7;
-		in->w = p[1] >> 7;
-		in->zeroing = p[2] >> 7;
+		in->vvvv |= inverted(p[2], 3) << 4;
 		in->bytes = 16 << (p[2] >> 5 & 3);
-		in->broadcast = p[2] >> 4 & 1;
-		high_vvvv = inverted(p[2], 3);
 		in->opmask = p[2] & 7;
+		in->zeroing = p[2] >> 7;
+		in->broadcast = p[2] >> 4 & 1;
 		if ((p[0] & 8) || !(p[1] & 4) || in->bytes > 64 || (in->zeroing && !in->opmask))
 			return false;
-		break;
-	default:
-		return false;
+		p += 3;
+	} else {
+		in->map = p[0] & 31;
+		in->bytes = 16 << (p[1] >> 2 & 1);
+		p += 2;
 	}
-	in->vvvv = high_vvvv << 4 | (~p[1] >> 3 & 15);
-	in->pp = p[1] & 3;
-	p += in->evex ? 3 : 2;
 	in->opcode = *p++;
 
 	uint8_t modrm = *p++;
@@ -81,7 +79,7 @@ bool decode(struct insn *in, const struct frame *f) {
 	if (in->memory)
 		p = decode_memory(in, f, p, modrm >> 6, modrm & 7, x, b);
 	else
-		in->rm = (in->evex ? x << 4 : 0) | b << 3 | (modrm & 7);
+		in->rm = high_rm << 4 | b << 3 | (modrm & 7);
 	in->length = p - start;
 	return true;
 }

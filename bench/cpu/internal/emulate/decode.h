@@ -6,7 +6,7 @@
 struct insn {
 	/* What tells instructions apart. */
 	bool evex;
-	unsigned map, pp, w, opcode; /* pp: 0 none, 1 66, 2 F3, 3 F2 */
+	unsigned map, pp, w, opcode;
 
 	/* Operands: numbers of registers, but rm may be memory. */
 	unsigned reg, vvvv, rm;
@@ -24,14 +24,15 @@ struct insn {
 	unsigned length;   /* of the instruction */
 };
 
-/* decode takes the instruction at RIP apart; false if it has no such prefix. */
+/* decode takes the instruction at RIP apart; false if it has no such prefix,
+ * which for VEX is that of three bytes. */
 bool decode(struct insn *in, const struct frame *f);
 
-/* insn_name is a number for switch; for instructions with W = 0. */
-enum encoding { VEX, EVEX };
-#define INSN(encoding, map, pp, opcode) ((encoding) << 16 | (map) << 12 | (pp) << 8 | (opcode))
+/* A number for each instruction, but for W. */
+enum { VEX, EVEX };
 enum { NP, P66, PF3, PF2 };
 enum { MAP_0F38 = 2, MAP5 = 5, MAP6 = 6 };
+#define INSN(encoding, map, pp, opcode) ((encoding) << 16 | (map) << 12 | (pp) << 8 | (opcode))
 
 static inline unsigned insn_id(const struct insn *in) {
 	return INSN(in->evex ? EVEX : VEX, in->map, in->pp, in->opcode);

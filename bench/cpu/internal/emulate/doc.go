@@ -21,7 +21,8 @@
 // EVEX encodings include all vector lengths, masks, and broadcasts from memory,
 // but neither embedded rounding nor suppressed exceptions. Rounding is to the
 // nearest even number, whatever MXCSR says, and no exception flags are set. The
-// sign and payload of a NaN result may differ from those of a CPU.
+// sign and payload of a NaN result may differ from those of a CPU, and encodings
+// that are reserved for want of an operand may execute.
 //
 // The tiles belong to the thread: an assembly function that sets them up must
 // also release them, which the AMX of a CPU in a Go program needs as well.

@@ -8,7 +8,7 @@ bool execute(const struct insn *in, const struct frame *f) {
 	/* Of a register, the bit of the broadcast sets the rounding. */
 	if (in->broadcast && !in->memory)
 		return false;
-	return execute_tile(in, f) || execute_vnni(in, f) || execute_bf16(in, f) || execute_fp16(in, f);
+	return execute_tile(in) || execute_vnni(in, f) || execute_bf16(in, f) || execute_fp16(in, f);
 }
 
 uint64_t active(const struct insn *in, const struct frame *f) {
@@ -37,7 +37,7 @@ void map32(const struct insn *in, const struct frame *f, lane32 *calculate) {
 	read_rm(in, f, &b, in->bytes, 4, active(in, f));
 	for (unsigned i = 0; i < in->bytes / 4; i++)
 		d.u32[i] = calculate(d.u32[i], a.u32[i], b.u32[i]);
-	write_reg32(in, f, &d, in->bytes / 4);
+	write_reg(in, f, &d, in->bytes / 4, 4);
 }
 
 void map16(const struct insn *in, const struct frame *f, lane16 *calculate) {
@@ -47,12 +47,11 @@ void map16(const struct insn *in, const struct frame *f, lane16 *calculate) {
 	read_rm(in, f, &b, in->bytes, 2, active(in, f));
 	for (unsigned i = 0; i < in->bytes / 2; i++)
 		d.u16[i] = calculate(d.u16[i], a.u16[i], b.u16[i]);
-	write_reg16(in, f, &d, in->bytes / 2);
+	write_reg(in, f, &d, in->bytes / 2, 2);
 }
 
-/* write_reg merges n elements into the destination. */
-static void write_reg(const struct insn *in, const struct frame *f, const union vector *v,
-                      unsigned n, unsigned element) {
+void write_reg(const struct insn *in, const struct frame *f, const union vector *v,
+               unsigned n, unsigned element) {
 	union vector d;
 	if (in->zeroing)
 		memset(&d, 0, sizeof d);
@@ -64,12 +63,4 @@ static void write_reg(const struct insn *in, const struct frame *f, const union 
 			memcpy(d.u8 + element * i, v->u8 + element * i, element);
 	}
 	vector_write(f, in->reg, &d, n * element);
-}
-
-void write_reg32(const struct insn *in, const struct frame *f, const union vector *v, unsigned n) {
-	write_reg(in, f, v, n, 4);
-}
-
-void write_reg16(const struct insn *in, const struct frame *f, const union vector *v, unsigned n) {
-	write_reg(in, f, v, n, 2);
 }

@@ -7,7 +7,7 @@
 bool execute(const struct insn *in, const struct frame *f);
 
 /* One file for each family; false if the instruction belongs to another. */
-bool execute_tile(const struct insn *in, const struct frame *f);
+bool execute_tile(const struct insn *in); /* has registers of its own */
 bool execute_vnni(const struct insn *in, const struct frame *f);
 bool execute_bf16(const struct insn *in, const struct frame *f);
 bool execute_fp16(const struct insn *in, const struct frame *f);
@@ -28,7 +28,7 @@ typedef uint16_t lane16(uint16_t d, uint16_t a, uint16_t b);
 void map32(const struct insn *in, const struct frame *f, lane32 *calculate);
 void map16(const struct insn *in, const struct frame *f, lane16 *calculate);
 
-/* write_reg32 and write_reg16 write the first n elements of v to the destination
- * as the mask says, and clear the register above. */
-void write_reg32(const struct insn *in, const struct frame *f, const union vector *v, unsigned n);
-void write_reg16(const struct insn *in, const struct frame *f, const union vector *v, unsigned n);
+/* write_reg writes n elements of so many bytes to the destination as the mask
+ * says, and clears the register above. */
+void write_reg(const struct insn *in, const struct frame *f, const union vector *v,
+               unsigned n, unsigned element);

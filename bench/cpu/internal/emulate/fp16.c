@@ -68,7 +68,7 @@ static bool vcvtph2psx(const struct insn *in, const struct frame *f) {
 	read_rm(in, f, &a, 2 * n, 2, active(in, f));
 	for (unsigned i = 0; i < n; i++)
 		d.f32[i] = _cvtsh_ss(a.u16[i]);
-	write_reg32(in, f, &d, n);
+	write_reg(in, f, &d, n, 4);
 	return true;
 }
 
@@ -78,7 +78,7 @@ static bool vcvtps2phx(const struct insn *in, const struct frame *f) {
 	read_rm(in, f, &a, 4 * n, 4, active(in, f));
 	for (unsigned i = 0; i < n; i++)
 		d.u16[i] = _cvtss_sh(a.f32[i], _MM_FROUND_TO_NEAREST_INT);
-	write_reg16(in, f, &d, n);
+	write_reg(in, f, &d, n, 2);
 	return true;
 }
 

@@ -169,34 +169,30 @@ static bool product_pairs(const struct insn *in, float convert(uint16_t)) {
 	return true;
 }
 
-/* execute_memory49 performs what opcode 49 does with 64 bytes of memory. */
-static bool configure(const struct insn *in) {
-	if (in->reg != 0)
-		return false;
-	void *memory = (void *)insn_address(in, sizeof config);
-	if (in->pp == NP)
-		return ldtilecfg(memory);
-	memcpy(memory, &config, sizeof config);
+static bool sttilecfg(void *to) {
+	memcpy(to, &config, sizeof config);
 	return true;
 }
 
-bool execute_tile(const struct insn *in, const struct frame *f) {
-	(void)f;
+static bool tilerelease(void) {
+	reset();
+	return true;
+}
+
+bool execute_tile(const struct insn *in) {
 	if (in->evex || in->map != MAP_0F38 || in->w || in->bytes != 16)
 		return false;
-	bool three = !in->memory;  /* tiles are the operands */
-	bool rows = in->sib && in->vvvv == 0;
+	void *memory = (void *)insn_address(in, 0);
+	bool three = !in->memory;                /* operands are tiles */
+	bool rows = in->sib && !in->vvvv;        /* a tile and memory */
+	bool alone = in->memory && !in->reg;     /* memory alone */
+	bool none = !in->memory && !in->reg && !in->rm;
+	bool one = !in->memory && !in->rm;
 	switch (insn_id(in)) {
-	case INSN(VEX, MAP_0F38, NP, 0x49):
-		if (in->memory)
-			return configure(in);
-		if (in->reg || in->rm)
-			return false;
-		reset();
-		return true;
-	case INSN(VEX, MAP_0F38, P66, 0x49): return in->memory && configure(in);
-	case INSN(VEX, MAP_0F38, PF2, 0x49): return !in->memory && in->rm == 0 && tilezero(in);
-	case INSN(VEX, MAP_0F38, PF2, 0x4B):
+	case INSN(VEX, MAP_0F38, NP, 0x49): return alone ? ldtilecfg(memory) : none && tilerelease();
+	case INSN(VEX, MAP_0F38, P66, 0x49): return alone && sttilecfg(memory);
+	case INSN(VEX, MAP_0F38, PF2, 0x49): return one && tilezero(in);
+	case INSN(VEX, MAP_0F38, PF2, 0x4B): /* TILELOADDT1 differs in a hint */
 	case INSN(VEX, MAP_0F38, P66, 0x4B): return rows && tileload(in);
 	case INSN(VEX, MAP_0F38, PF3, 0x4B): return rows && tilestore(in);
 	case INSN(VEX, MAP_0F38, PF2, 0x5E): return three && product_int8(in, true, true);

@@ -56,6 +56,14 @@ func nan32(x uint32) bool   { return x&0x7FFFFFFF > 0x7F800000 }
 func near1BF16(x uint16) uint16 { return x&0x87FF | 0x3C00 }
 func near1FP16(x uint16) uint16 { return x&0x9FFF | 0x2000 }
 
+// halfway makes floats that often lie between two BF16 numbers.
+func halfway(x uint16) uint16 {
+	if x%4 == 0 {
+		return 0x8000
+	}
+	return near1BF16(x)
+}
+
 var (
 	vpdpbusd  = lanes32(operation{}, func(d, a, b uint32) uint32 { return d + uint32(dot4(a, b)) })
 	vpdpbusds = lanes32(operation{}, func(d, a, b uint32) uint32 { return clamp(int64(int32(d)) + dot4(a, b)) })
@@ -66,13 +74,13 @@ var (
 		sum := flushedFMA(fromBF16(uint16(a>>16)), fromBF16(uint16(b>>16)), math.Float32frombits(d))
 		return math.Float32bits(flushedFMA(fromBF16(uint16(a)), fromBF16(uint16(b)), sum))
 	})
-	vcvtneps2bf16 = &operation{4, 2, nan16BF, near1BF16, func(i int, _, _, b *vector) uint32 {
+	vcvtneps2bf16 = &operation{4, 2, nan16BF, halfway, func(i int, _, _, b *vector) uint32 {
 		return uint32(toBF16(math.Float32frombits(b.u32(i))))
 	}}
 )
 
 func vcvtne2ps2bf16(n int) *operation {
-	return &operation{4, 2, nan16BF, near1BF16, func(i int, _, a, b *vector) uint32 {
+	return &operation{4, 2, nan16BF, halfway, func(i int, _, a, b *vector) uint32 {
 		if i < n/2 {
 			return uint32(toBF16(math.Float32frombits(b.u32(i))))
 		}
