@@ -69,6 +69,8 @@ func (f *fake) Limit(d schema.DType, p Place) Limit {
 
 func (f *fake) Kernels() []KernelInfo { return nil }
 
+func (f *fake) Unsupported(schema.DType) string { return "" }
+
 func (f *fake) Open(c Case) (Workspace, error) {
 	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}}, nil
 }
@@ -115,7 +117,7 @@ func (w *fakeWorkspace) seconds(c Chain) float64 {
 		return float64(p.Loads) * 5e-9
 	}
 	t := float64(c.FLOP()) / w.flops(w.DType) / threads
-	bytes := float64(c.FusedElems() * w.DType.Bytes())
+	bytes := float64(c.FusedBytes(w.DType))
 	passes := 1.0
 	if p, is := c[0].Params.(StreamParams); is {
 		passes = float64(p.Passes)

@@ -24,12 +24,14 @@ var mayImport = map[string][]string{
 	"calibrate":  {"profiles", "hwdetect", "bench/cpu", "bench/cuda", "bench", "bench/stat", "schema"},
 	"profiles":   {"bench/stat", "schema"},
 	"hwdetect":   {"schema"},
-	"bench/cpu":  {"bench", "bench/stat", "bench/ref", "schema"},
+	"bench/cpu":  {"bench", "bench/stat", "bench/ref", "schema", "bench/cpu/internal/emulate"},
 	"bench/cuda": {"bench", "bench/stat", "bench/ref", "schema"},
 	"bench":      {"bench/stat", "bench/ref", "schema"},
 	"bench/stat": {"schema"},
 	"bench/ref":  {"schema"},
 	"schema":     {},
+
+	"bench/cpu/internal/emulate": {}, // only tests import it: it needs cgo
 }
 
 // wrongImports lists the imports below root that mayImport does not allow, for
