@@ -47,7 +47,10 @@ func usableUnits(d schema.DType) (usable []unit, reason string) {
 				reasons = append(reasons, refused)
 				continue
 			}
-			usable = append(usable, u)
+			// AVX-VNNI is half of AVX512-VNNI.
+			if u.isa != AVX2 || !slices.ContainsFunc(usable, func(o unit) bool { return o.isa == AVX512 }) {
+				usable = append(usable, u)
+			}
 		}
 	}
 	switch {
