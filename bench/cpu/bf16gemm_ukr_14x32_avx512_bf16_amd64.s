@@ -2,14 +2,14 @@
 
 #include "textflag.h"
 
-// func bf16gemmBlockAVX512BF16(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, aheadB *byte)
+// func bf16gemmBlockAVX512BF16(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-112
+TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-144
 	MOVQ a+24(FP), R14
 	MOVQ acc+40(FP), DI
 	MOVQ ldo+72(FP), R9
 	MOVQ aheadA+96(FP), R13
-	MOVQ aheadB+104(FP), R15
+	MOVQ aheadB+120(FP), R15
 
 row:
 	MOVQ b+32(FP), DX
@@ -91,12 +91,14 @@ tile:
 	VPXORD     Z27, Z27, Z27
 
 step:
+	MOVQ       secondA+104(FP), AX
 	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	ADDQ       $0x00000080, R13
+	PREFETCHT1 (R13)(AX*1)
+	ADDQ       $0x00000040, R13
+	MOVQ       secondB+128(FP), AX
 	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	ADDQ       $0x00000080, R15
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
 	MOVQ       $0x00000004, AX
 
 group:
@@ -367,6 +369,8 @@ store:
 	VMOVUPS Z27, 64(R12)
 	ADDQ    $0x00000700, DI
 	ADDQ    nextTile+80(FP), R8
+	ADDQ    nextA+112(FP), R13
+	ADDQ    nextB+136(FP), R15
 	DECQ    BX
 	JNZ     tile
 	MOVQ    SI, R14

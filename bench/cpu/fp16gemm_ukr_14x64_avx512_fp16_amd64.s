@@ -2,14 +2,14 @@
 
 #include "textflag.h"
 
-// func fp16gemmBlockAVX512FP16(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, aheadB *byte)
+// func fp16gemmBlockAVX512FP16(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·fp16gemmBlockAVX512FP16(SB), NOSPLIT, $0-112
+TEXT ·fp16gemmBlockAVX512FP16(SB), NOSPLIT, $0-144
 	MOVQ a+24(FP), R14
 	MOVQ acc+40(FP), DI
 	MOVQ ldo+72(FP), R9
 	MOVQ aheadA+96(FP), R13
-	MOVQ aheadB+104(FP), R15
+	MOVQ aheadB+120(FP), R15
 
 row:
 	MOVQ b+32(FP), DX
@@ -177,12 +177,14 @@ tile:
 	VMOVUPS    Z0, 3520(DI)
 
 step:
+	MOVQ       secondA+104(FP), AX
 	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	ADDQ       $0x00000080, R13
+	PREFETCHT1 (R13)(AX*1)
+	ADDQ       $0x00000040, R13
+	MOVQ       secondB+128(FP), AX
 	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	ADDQ       $0x00000080, R15
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
 	MOVQ       $0x00000008, AX
 
 group:
@@ -729,6 +731,8 @@ group:
 	VMOVUPS       Z28, 192(R12)
 	ADDQ          $0x00000e00, DI
 	ADDQ          nextTile+80(FP), R8
+	ADDQ          nextA+112(FP), R13
+	ADDQ          nextB+136(FP), R15
 	DECQ          BX
 	JNZ           tile
 	MOVQ          SI, R14

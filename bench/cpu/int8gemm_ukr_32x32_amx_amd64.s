@@ -12,9 +12,9 @@ DATA tileConfig<>+48(SB)/8, $0x1010101010101010
 DATA tileConfig<>+56(SB)/8, $0x0000000000000000
 GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 
-// func int8gemmBlockAMX(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, aheadB *byte)
+// func int8gemmBlockAMX(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
 // Requires: MMX+
-TEXT ·int8gemmBlockAMX(SB), NOSPLIT, $0-112
+TEXT ·int8gemmBlockAMX(SB), NOSPLIT, $0-144
 	LEAQ tileConfig<>+0(SB), AX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x80; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // LDTILECFG (AX)
 	MOVQ $0x00000040, R10
@@ -23,7 +23,7 @@ TEXT ·int8gemmBlockAMX(SB), NOSPLIT, $0-112
 	MOVQ acc+40(FP), DI
 	MOVQ ldo+72(FP), R9
 	MOVQ aheadA+96(FP), R13
-	MOVQ aheadB+104(FP), R15
+	MOVQ aheadB+120(FP), R15
 
 row:
 	MOVQ b+32(FP), DX
@@ -58,12 +58,14 @@ step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x16; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADD 1024(SI)(R10*1), TMM5
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xd5 // TDPBSSD TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5e; BYTE $0xdd // TDPBSSD TMM7, TMM5, TMM3
+	MOVQ       secondA+104(FP), AX
 	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	ADDQ       $0x00000080, R13
+	PREFETCHT1 (R13)(AX*1)
+	ADDQ       $0x00000040, R13
+	MOVQ       secondB+128(FP), AX
 	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	ADDQ       $0x00000080, R15
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
 	LEAQ       (R12)(R9*2), AX
 	PREFETCHT0 (R12)
 	PREFETCHT0 (R12)(R9*1)
@@ -87,6 +89,8 @@ step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 64(AX)(R9*1)
 	ADDQ       $0x00001000, DI
 	ADDQ       nextTile+80(FP), R8
+	ADDQ       nextA+112(FP), R13
+	ADDQ       nextB+136(FP), R15
 	DECQ       BX
 	JNZ        tile
 	MOVQ       SI, R14

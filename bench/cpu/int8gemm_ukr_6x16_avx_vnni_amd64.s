@@ -2,14 +2,14 @@
 
 #include "textflag.h"
 
-// func int8gemmBlockAVXVNNI(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, aheadB *byte)
+// func int8gemmBlockAVXVNNI(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-112
+TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-144
 	MOVQ a+24(FP), R14
 	MOVQ acc+40(FP), DI
 	MOVQ ldo+72(FP), R9
 	MOVQ aheadA+96(FP), R13
-	MOVQ aheadB+104(FP), R15
+	MOVQ aheadB+120(FP), R15
 
 row:
 	MOVQ b+32(FP), DX
@@ -45,12 +45,14 @@ tile:
 	VPXOR      Y11, Y11, Y11
 
 step:
+	MOVQ       secondA+104(FP), AX
 	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	ADDQ       $0x00000080, R13
+	PREFETCHT1 (R13)(AX*1)
+	ADDQ       $0x00000040, R13
+	MOVQ       secondB+128(FP), AX
 	PREFETCHT1 (R15)
-	PREFETCHT1 64(R15)
-	ADDQ       $0x00000080, R15
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
 	MOVQ       $0x00000004, AX
 
 group:
@@ -198,6 +200,8 @@ store:
 	VMOVUPS Y11, 32(R12)
 	ADDQ    $0x00000180, DI
 	ADDQ    nextTile+80(FP), R8
+	ADDQ    nextA+112(FP), R13
+	ADDQ    nextB+136(FP), R15
 	DECQ    BX
 	JNZ     tile
 	MOVQ    SI, R14

@@ -20,17 +20,18 @@ type narrowKernels struct {
 	// C lie in acc one behind the other, accSkip bytes more behind each row of them.
 	// Each starts with what is in acc if load, else with zero, and is written to out:
 	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
-	// the same. Meanwhile L2 gets what lies at aheadA and aheadB.
+	// the same. Meanwhile L2 gets what the next block needs of A and B: a line each
+	// step at ahead and second bytes further, from where both move on, and by next
+	// more at each tile.
 	block func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
-		out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
-	// dst[step*next+64*row], xor flip. L2 gets what lies ahead bytes further.
-	packA func(dst, src *byte, ld, rows, steps, next, ahead int, flip uint64)
+	// dst[step*next+64*row], xor flip.
+	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64)
 
-	// packB packs nr columns, src[row*ld...], of the rows of the groups. L2 gets
-	// what lies ahead bytes further.
-	packB func(dst, src *byte, ld, groups, ahead int)
+	// packB packs nr columns, src[row*ld...], of the rows of the groups.
+	packB func(dst, src *byte, ld, groups int)
 
 	// sumB is there if the unit multiplies unsigned by signed numbers. A is then
 	// packed as A + 128, and sumB writes a row of int32 behind a panel of B that makes
@@ -159,25 +160,55 @@ func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, 
 			}
 			for pc := 0; pc < g.steps; pc += g.kc {
 				t.pc, t.steps = pc, min(g.kc, g.steps-pc)
-				t.a = s.a[t.panelsA()*g.panelA(pc):]
-				t.aheadA, t.aheadB = t.a, s.b
+				nextI, nextJ, nextP := ic, jc, pc+t.steps // the next block
+				if nextP == g.steps {
+					nextJ, nextP = jc+g.nc, 0
+				}
+				if nextJ >= j1 {
+					nextI, nextJ = ic+g.mc, j0
+				}
+				t.a, t.b = s.a[t.panelsA()*g.panelA(pc):], s.b
 				if jc == j0 {
 					g.packBlockA(t.a, a, ic, t.m, pc, t.steps)
-				} else if next := t.panelsA() * g.panelA(pc+t.steps); next < len(s.a) {
-					t.aheadA = s.a[next:]
+				}
+				if nextJ == j0 {
+					t.aheadA = ahead(a.data, nextI*a.ld+nextP*stepBytes, a.ld, t.steps*stepBytes, t.steps)
+				} else {
+					t.aheadA = ahead(s.a, t.panelsA()*g.panelA(nextP), 0, 0, t.steps)
 				}
 				if packed == nil {
-					t.b = s.b
 					g.packBlockB(t.b, b, s.edge, jc, t.n, pc, t.steps)
+					t.aheadB = ahead(b.data, nextP*stepBytes/g.size*b.ld+nextJ*g.size, b.ld, t.n*g.size, t.steps)
 				} else {
-					at := g.packedAt(jc, t.n, pc)
-					t.b = packed[at:]
-					t.aheadB = packed[min(at+t.panelsB()*g.panelB(t.steps), len(packed)-1):]
+					t.b = packed[g.packedAt(jc, t.n, pc):]
+					t.aheadB = ahead(packed, g.packedAt(nextJ, min(g.nc, j1-nextJ), nextP), 0, 0, t.steps)
 				}
 				t.multiply()
 			}
 		}
 	}
+}
+
+// lookahead is what block fetches of an operand.
+type lookahead struct {
+	at           *byte
+	second, next int
+}
+
+// ahead fetches rows of width bytes, ld bytes apart, from data[from] on: two rows a
+// tile, or two parts of one that is longer than the lines that a tile has steps for;
+// what is packed is one long row. Where nothing follows, it fetches what it has.
+func ahead(data []byte, from, ld, width, steps int) lookahead {
+	part := steps * stepBytes
+	switch {
+	case from >= len(data):
+		return lookahead{&data[0], 0, -part}
+	case ld == 0:
+		return lookahead{&data[from], part, part}
+	case width > part:
+		return lookahead{&data[from], part, ld - part}
+	}
+	return lookahead{&data[from], ld, 2*ld - part}
 }
 
 // packedAt is where the block of B of n columns from j0 and of steps from pc begins
@@ -215,7 +246,7 @@ type narrowBlock struct {
 	i0, j0, m, n   int
 	pc, steps      int
 	a, b           []byte
-	aheadA, aheadB []byte
+	aheadA, aheadB lookahead
 }
 
 func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
@@ -260,7 +291,8 @@ func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
 	a, b := t.a[i0*t.panelA(t.steps):], t.b[j0*t.panelB(t.steps):]
 	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
 	t.block(i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
-		&out[0], ldo, nextTile, nextRow, &t.aheadA[0], &t.aheadB[0])
+		&out[0], ldo, nextTile, nextRow,
+		t.aheadA.at, t.aheadA.second, t.aheadA.next, t.aheadB.at, t.aheadB.second, t.aheadB.next)
 }
 
 // copyTile copies to C what it has of a tile in acc.

@@ -2,15 +2,14 @@
 
 #include "textflag.h"
 
-// func narrowPackAAVX2(dst *byte, src *byte, ld int, rows int, steps int, next int, ahead int, flip uint64)
-// Requires: AVX, AVX2, MMX+
-TEXT ·narrowPackAAVX2(SB), NOSPLIT, $0-64
+// func narrowPackAAVX2(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64)
+// Requires: AVX, AVX2
+TEXT ·narrowPackAAVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	MOVQ         rows+24(FP), CX
 	MOVQ         next+40(FP), R9
-	MOVQ         ahead+48(FP), R10
-	VPBROADCASTQ flip+56(FP), Y0
+	VPBROADCASTQ flip+48(FP), Y0
 
 row:
 	MOVQ DI, AX
@@ -18,43 +17,37 @@ row:
 	MOVQ steps+32(FP), DX
 
 step:
-	PREFETCHT1 (BX)(R10*1)
-	VPXOR      (BX), Y0, Y1
-	VMOVUPS    Y1, (AX)
-	VPXOR      32(BX), Y0, Y2
-	VMOVUPS    Y2, 32(AX)
-	ADDQ       $0x00000040, BX
-	ADDQ       R9, AX
-	DECQ       DX
-	JNZ        step
-	ADDQ       $0x00000040, DI
-	ADDQ       ld+16(FP), SI
-	DECQ       CX
-	JNZ        row
+	VPXOR   (BX), Y0, Y1
+	VMOVUPS Y1, (AX)
+	VPXOR   32(BX), Y0, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x00000040, BX
+	ADDQ    R9, AX
+	DECQ    DX
+	JNZ     step
+	ADDQ    $0x00000040, DI
+	ADDQ    ld+16(FP), SI
+	DECQ    CX
+	JNZ     row
 	VZEROUPPER
 	RET
 
-// func narrowPackQuadsAVX2(dst *byte, src *byte, ld int, groups int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·narrowPackQuadsAVX2(SB), NOSPLIT, $0-40
+// func narrowPackQuadsAVX2(dst *byte, src *byte, ld int, groups int)
+// Requires: AVX
+TEXT ·narrowPackQuadsAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ groups+24(FP), CX
-	MOVQ ahead+32(FP), R10
 
 group:
 	VMOVDQU    (SI), X0
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), X1
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), X2
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), X3
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VPUNPCKLBW X1, X0, X4
 	VPUNPCKHBW X1, X0, X5

@@ -2,15 +2,14 @@
 
 #include "textflag.h"
 
-// func narrowPackAAVX512(dst *byte, src *byte, ld int, rows int, steps int, next int, ahead int, flip uint64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·narrowPackAAVX512(SB), NOSPLIT, $0-64
+// func narrowPackAAVX512(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64)
+// Requires: AVX, AVX512F
+TEXT ·narrowPackAAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	MOVQ         rows+24(FP), CX
 	MOVQ         next+40(FP), R9
-	MOVQ         ahead+48(FP), R10
-	VPBROADCASTQ flip+56(FP), Z0
+	VPBROADCASTQ flip+48(FP), Z0
 
 row:
 	MOVQ DI, AX
@@ -18,17 +17,16 @@ row:
 	MOVQ steps+32(FP), DX
 
 step:
-	PREFETCHT1 (BX)(R10*1)
-	VPXORQ     (BX), Z0, Z1
-	VMOVUPS    Z1, (AX)
-	ADDQ       $0x00000040, BX
-	ADDQ       R9, AX
-	DECQ       DX
-	JNZ        step
-	ADDQ       $0x00000040, DI
-	ADDQ       ld+16(FP), SI
-	DECQ       CX
-	JNZ        row
+	VPXORQ  (BX), Z0, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, BX
+	ADDQ    R9, AX
+	DECQ    DX
+	JNZ     step
+	ADDQ    $0x00000040, DI
+	ADDQ    ld+16(FP), SI
+	DECQ    CX
+	JNZ     row
 	VZEROUPPER
 	RET
 
@@ -50,32 +48,27 @@ DATA quadOrder<>+56(SB)/4, $0x00000003
 DATA quadOrder<>+60(SB)/4, $0x00000007
 GLOBL quadOrder<>(SB), RODATA|NOPTR, $64
 
-// func narrowPackQuadsAVX512(dst *byte, src *byte, ld int, groups int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·narrowPackQuadsAVX512(SB), NOSPLIT, $0-40
+// func narrowPackQuadsAVX512(dst *byte, src *byte, ld int, groups int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·narrowPackQuadsAVX512(SB), NOSPLIT, $0-32
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
 	MOVQ      ld+16(FP), DX
 	MOVQ      groups+24(FP), CX
-	MOVQ      ahead+32(FP), R10
 	VMOVDQU64 quadOrder<>+0(SB), Z8
 
 group:
 	VMOVDQU    (SI), Y0
 	VPERMD     Z0, Z8, Z0
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), Y1
 	VPERMD     Z1, Z8, Z1
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), Y2
 	VPERMD     Z2, Z8, Z2
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VMOVDQU    (SI), Y3
 	VPERMD     Z3, Z8, Z3
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VPUNPCKLBW Z1, Z0, Z4
 	VPUNPCKLBW Z3, Z2, Z5
@@ -125,22 +118,19 @@ DATA pairOrder<>+48(SB)/8, $0x0000000000000003
 DATA pairOrder<>+56(SB)/8, $0x0000000000000007
 GLOBL pairOrder<>(SB), RODATA|NOPTR, $64
 
-// func narrowPackPairsAVX512(dst *byte, src *byte, ld int, groups int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·narrowPackPairsAVX512(SB), NOSPLIT, $0-40
+// func narrowPackPairsAVX512(dst *byte, src *byte, ld int, groups int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·narrowPackPairsAVX512(SB), NOSPLIT, $0-32
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
 	MOVQ      ld+16(FP), DX
 	MOVQ      groups+24(FP), CX
-	MOVQ      ahead+32(FP), R10
 	VMOVDQU64 pairOrder<>+0(SB), Z4
 
 group:
 	VPERMQ     (SI), Z4, Z0
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VPERMQ     (SI), Z4, Z1
-	PREFETCHT1 (SI)(R10*1)
 	ADDQ       DX, SI
 	VPUNPCKLWD Z1, Z0, Z2
 	VPUNPCKHWD Z1, Z0, Z3
@@ -152,24 +142,22 @@ group:
 	VZEROUPPER
 	RET
 
-// func narrowPackRowsAVX512(dst *byte, src *byte, ld int, groups int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·narrowPackRowsAVX512(SB), NOSPLIT, $0-40
+// func narrowPackRowsAVX512(dst *byte, src *byte, ld int, groups int)
+// Requires: AVX, AVX512F
+TEXT ·narrowPackRowsAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), DX
 	MOVQ groups+24(FP), CX
-	MOVQ ahead+32(FP), R10
 
 group:
-	VMOVDQU64  (SI), Z0
-	VMOVDQU64  Z0, (DI)
-	VMOVDQU64  64(SI), Z1
-	VMOVDQU64  Z1, 64(DI)
-	PREFETCHT1 (SI)(R10*1)
-	ADDQ       DX, SI
-	ADDQ       $0x00000080, DI
-	DECQ       CX
-	JNZ        group
+	VMOVDQU64 (SI), Z0
+	VMOVDQU64 Z0, (DI)
+	VMOVDQU64 64(SI), Z1
+	VMOVDQU64 Z1, 64(DI)
+	ADDQ      DX, SI
+	ADDQ      $0x00000080, DI
+	DECQ      CX
+	JNZ       group
 	VZEROUPPER
 	RET

@@ -47,9 +47,9 @@ func TestNarrowGEMM(t *testing.T) {
 		mr, nr, step := u.gemm.mr, u.gemm.nr, stepBytes/int(u.dtype.Bytes())
 		small := blocking{2 * mr, 2, 2 * nr}
 		var cases []narrowCase
-		for _, m := range []int{1, mr - 1, mr, mr + 1} {
-			for _, n := range []int{1, nr - 1, nr, nr + 1} {
-				for _, k := range []int{1, u.gemm.group + 1, step, step + 1} {
+		for _, m := range []int{1, mr - 1, mr + 1} {
+			for _, n := range []int{1, nr, nr + 1} {
+				for _, k := range []int{u.gemm.group + 1, step, step + 1} {
 					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0})
 				}
 			}
@@ -167,7 +167,7 @@ func TestNarrowPatterns(t *testing.T) {
 		b := testBackend(t, "")
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
 		for _, threads := range []int{1, len(b.cpus)} {
-			for _, text := range []string{"1x1x1", "33x65x129", "17x70x300"} {
+			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul", text, u.dtype, threads)
 			}
 			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, int64(threads))}, DType: u.dtype, Unit: u.name, Place: bench.Place{Threads: threads}, Seed: 5}

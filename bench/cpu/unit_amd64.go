@@ -40,45 +40,45 @@ func tilePeak(run func(n int, from, to, a, b *byte)) dotPeak { return dotPeak{ru
 // The functions below do what narrowKernels.block says.
 
 //go:noescape
-func bf16gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func bf16gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func bf16gemmBlockAVX512BF16(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func bf16gemmBlockAVX512BF16(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func fp16gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func fp16gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func fp16gemmBlockAVX512FP16(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func fp16gemmBlockAVX512FP16(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func int8gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func int8gemmBlockAMX(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func int8gemmBlockAVX512VNNI(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func int8gemmBlockAVX512VNNI(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 //go:noescape
-func int8gemmBlockAVXVNNI(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)
+func int8gemmBlockAVXVNNI(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 // The functions below do what narrowKernels.packA, packB and sumB say.
 
 //go:noescape
-func narrowPackAAVX512(dst, src *byte, ld, rows, steps, next, ahead int, flip uint64)
+func narrowPackAAVX512(dst, src *byte, ld, rows, steps, next int, flip uint64)
 
 //go:noescape
-func narrowPackAAVX2(dst, src *byte, ld, rows, steps, next, ahead int, flip uint64)
+func narrowPackAAVX2(dst, src *byte, ld, rows, steps, next int, flip uint64)
 
 //go:noescape
-func narrowPackPairsAVX512(dst, src *byte, ld, groups, ahead int)
+func narrowPackPairsAVX512(dst, src *byte, ld, groups int)
 
 //go:noescape
-func narrowPackRowsAVX512(dst, src *byte, ld, groups, ahead int)
+func narrowPackRowsAVX512(dst, src *byte, ld, groups int)
 
 //go:noescape
-func narrowPackQuadsAVX512(dst, src *byte, ld, groups, ahead int)
+func narrowPackQuadsAVX512(dst, src *byte, ld, groups int)
 
 //go:noescape
-func narrowPackQuadsAVX2(dst, src *byte, ld, groups, ahead int)
+func narrowPackQuadsAVX2(dst, src *byte, ld, groups int)
 
 //go:noescape
 func narrowSumQuadsAVX512VNNI(panel *byte, groups int)

@@ -77,7 +77,7 @@ func param(c *build.Context, name string) operand.Mem {
 // in acc, from where they are loaded if load, else they start at zero; they are
 // written to out.
 const blockSignature = "func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
-	"out *byte, ldo, nextTile, nextRow int, aheadA, aheadB *byte)"
+	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)"
 
 var (
 	regA, regB, regAcc, regOut = reg.RSI, reg.RDX, reg.RDI, reg.R8
@@ -105,6 +105,8 @@ func blockLoops(c *build.Context, accTile int, tile func()) {
 	tile()
 	c.ADDQ(operand.U32(accTile), regAcc)
 	c.ADDQ(param(c, "nextTile"), regOut)
+	c.ADDQ(param(c, "nextA"), regAheadA)
+	c.ADDQ(param(c, "nextB"), regAheadB)
 	c.DECQ(regTiles)
 	c.JNZ(operand.LabelRef("tile"))
 	c.MOVQ(regA, regPanel)
@@ -115,13 +117,16 @@ func blockLoops(c *build.Context, accTile int, tile func()) {
 	c.JNZ(operand.LabelRef("row"))
 }
 
-// fetchAhead brings what the next block multiplies into L2, two lines of each operand
-// a step: as many as a block needs where it has half as many tiles in a row, and in a
-// column, as a panel has lines a step.
+// fetchAhead brings what the next block multiplies, or packs, into L2: two rows of each
+// operand, a line of each a step, and the next rows at the next tile.
 func fetchAhead(c *build.Context) {
-	for _, r := range []reg.GPPhysical{regAheadA, regAheadB} {
-		c.PREFETCHT1(operand.Mem{Base: r})
-		c.PREFETCHT1(operand.Mem{Base: r, Disp: 64})
-		c.ADDQ(operand.U32(128), r)
+	for _, r := range []struct {
+		at     reg.GPPhysical
+		second string
+	}{{regAheadA, "secondA"}, {regAheadB, "secondB"}} {
+		c.Load(c.Param(r.second), regTemp)
+		c.PREFETCHT1(operand.Mem{Base: r.at})
+		c.PREFETCHT1(operand.Mem{Base: r.at, Index: regTemp, Scale: 1})
+		c.ADDQ(operand.U32(64), r.at)
 	}
 }

@@ -10,25 +10,22 @@ import (
 )
 
 // packA copies rows of A into a panel: 64 bytes of row i and step s go to
-// dst[s*next+i*64], with flip added without carry. It fetches into L2 what lies ahead
-// bytes further.
+// dst[s*next+i*64], with flip added without carry.
 func packA(c *build.Context, isa simd.ISA) {
-	function(c, "narrowPackA"+camel(isa.Name), "func(dst, src *byte, ld, rows, steps, next, ahead int, flip uint64)")
-	dst, src, rows, next, ahead := reg.RDI, reg.RSI, reg.RCX, reg.R9, reg.R10
+	function(c, "narrowPackA"+camel(isa.Name), "func(dst, src *byte, ld, rows, steps, next int, flip uint64)")
+	dst, src, rows, next := reg.RDI, reg.RSI, reg.RCX, reg.R9
 	to, from, steps := reg.RAX, reg.RBX, reg.RDX
 	flip := isa.V(0)
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("rows"), rows)
 	c.Load(c.Param("next"), next)
-	c.Load(c.Param("ahead"), ahead)
 	c.VPBROADCASTQ(param(c, "flip"), flip)
 	c.Label("row")
 	c.MOVQ(dst, to)
 	c.MOVQ(src, from)
 	c.Load(c.Param("steps"), steps)
 	c.Label("step")
-	c.PREFETCHT1(Mem{Base: from, Index: ahead, Scale: 1})
 	for at := 0; at < 64; at += isa.Bytes {
 		r := isa.V(1 + at/isa.Bytes)
 		if isa.Bytes == 64 {
@@ -50,25 +47,20 @@ func packA(c *build.Context, isa simd.ISA) {
 	c.RET()
 }
 
-// The packing of B interleaves the elements of as many rows as a group has. It
-// fetches into L2 what lies ahead bytes further.
-const packSignature = "func(dst, src *byte, ld, groups, ahead int)"
+// The packing of B interleaves the elements of as many rows as a group has.
+const packSignature = "func(dst, src *byte, ld, groups int)"
 
 // packLoop runs body for each group; row moves on to the next row of B.
 func packLoop(c *build.Context, name string, prepare func(), body func(dst, src reg.GPPhysical, row func()), bytes int) {
-	dst, src, ld, groups, ahead := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R10
+	dst, src, ld, groups := reg.RDI, reg.RSI, reg.RDX, reg.RCX
 	function(c, name, packSignature)
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("ld"), ld)
 	c.Load(c.Param("groups"), groups)
-	c.Load(c.Param("ahead"), ahead)
 	prepare()
 	c.Label("group")
-	body(dst, src, func() {
-		c.PREFETCHT1(Mem{Base: src, Index: ahead, Scale: 1})
-		c.ADDQ(ld, src)
-	})
+	body(dst, src, func() { c.ADDQ(ld, src) })
 	c.ADDQ(U32(bytes), dst)
 	c.DECQ(groups)
 	c.JNZ(LabelRef("group"))
