@@ -8,11 +8,12 @@ STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JSONSCHEMA   = check-jsonschema==0.33.2
 QEMU        ?= $(firstword $(foreach q,qemu-aarch64-static qemu-aarch64,$(shell command -v $(q))))
 RUNFLAGS    ?=
+PEERFLAGS   ?=
 SHELL        = bash
 .SHELLFLAGS  = -euo pipefail -c
 
 .DEFAULT_GOAL = help
-.PHONY: help build check verify test lint nocgo cross generated independent arm64 bench stream schema generate profile clean
+.PHONY: help build check verify test lint nocgo cross generated independent arm64 bench peers schema generate profile clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,8 +77,9 @@ arm64: ## run the tests for linux/arm64 under qemu-user
 bench: ## run the Go benchmarks of the kernels
 	$(GO) test -run '^$$' -bench . ./bench/...
 
-stream: ## run our bandwidth kernels beside STREAM in C (needs cc)
-	$(GO) test -run '^$$' -bench AgainstC -benchtime 1x ./bench/cpu
+peers: ## run our kernels beside OpenBLAS, BLIS, oneDNN, PyTorch and C (PEERFLAGS='-cases matmul')
+	@$(GO) build -o bin/peers ./bench/cpu/peers
+	@bin/peers $(PEERFLAGS)
 
 schema: ## write schema/profile.schema.json from the Go types
 	$(GO) test ./schema -run TestSchemaIsGenerated -update

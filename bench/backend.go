@@ -84,6 +84,14 @@ type Case struct {
 type Place struct {
 	Threads int
 	Class   string // core class; empty for any
+	NUMA    NUMA
+}
+
+// NUMA binds the threads of a place to the cores of one node and its memory to
+// another, or the same. The zero value binds nothing.
+type NUMA struct {
+	Bound        bool
+	Node, Memory int
 }
 
 // Limit is a rate per second that no kernel can exceed at a clock of 1 Hz.

@@ -13,71 +13,99 @@ import (
 	"hwcal/schema"
 )
 
-// curveFrom is the smallest working set of the curve.
+// curveFrom is the smallest working set of a curve, for each thread.
 const curveFrom = 16 << 10
 
 // dramRate, in bytes a second, estimates how fast a place is done with DRAM per
 // byte of one array: first touch, verification and samples of every kernel.
 const dramRate = 40 << 20
 
-// curveTo is the least working set that the curve reaches.
+// curveTo is the least working set that a curve reaches.
 const curveTo = 256 << 20
 
-// bandwidthSteps plans the curve of read bandwidth over working set, from which
-// the levels are read off, and every kernel on every level.
+// bandwidthSteps plans the curves of read bandwidth over working set, from which
+// the levels are read off, and every kernel on every level; the main kernels over
+// the number of threads.
 func (c *Calibrator) bandwidthSteps() []step {
 	if c.Device.CPU == nil {
 		return nil
 	}
 	c.levels = claimedLevels(c.Device.CPU.Caches)
-	set := c.Runner.Settings
-	steps := []step{{
-		label: "bandwidth curve, 1 thread",
-		cost:  30*(set.WarmUp+time.Duration(set.LevelShare*float64(set.CaseBudget))) + 2*time.Second,
-		run:   c.measureCurve,
-	}}
+	all := Place{Threads: c.Options.Threads}
+	steps := []step{c.curveStep(Place{Threads: 1})}
+	if c.Options.Mode != schema.Quick && all.Threads > 1 {
+		steps = append(steps, c.curveStep(all))
+	}
 	for _, level := range c.levels.names() {
-		for _, p := range c.places() {
-			if p.Class != "" {
+		for _, n := range c.threadCounts() {
+			between := n > 1 && n < c.Options.Threads
+			if between && c.Options.Mode == schema.Quick {
 				continue
 			}
-			cost := time.Duration(len(Streams)) * (set.WarmUp + time.Duration(set.LevelShare*float64(set.CaseBudget)))
-			if level == schema.DRAM {
-				cost += time.Duration(c.Runner.Settings.DRAMArray / dramRate * int64(time.Second))
-			}
-			steps = append(steps, step{
-				label: fmt.Sprintf("bandwidth %s, %s", level, p),
-				cost:  cost,
-				run: func(ctx context.Context, scale float64) error {
-					return c.measureLevel(ctx, level, p, scale)
-				},
-			})
+			steps = append(steps, c.levelStep(level, Place{Threads: n}, between || c.Options.Mode == schema.Quick))
 		}
 	}
 	return steps
 }
 
+// pointCost is what a point of a curve is planned at.
+func (c *Calibrator) pointCost() time.Duration {
+	set := c.Runner.Settings
+	return caseOverhead + time.Duration(set.PointShare*float64(set.WarmUp+set.CaseBudget))
+}
+
+func (c *Calibrator) curveStep(p Place) step {
+	return step{
+		label: fmt.Sprintf("bandwidth curve, %s", p),
+		cost:  30*c.pointCost() + 2*time.Second,
+		run: func(ctx context.Context, scale float64) error {
+			return c.measureCurve(ctx, p, scale)
+		},
+	}
+}
+
+// levelStep plans all kernels, or the main ones, on the working set of a level.
+func (c *Calibrator) levelStep(level schema.Level, p Place, main bool) step {
+	var kernels []Stream
+	for _, s := range Streams {
+		if s.main || !main {
+			kernels = append(kernels, s)
+		}
+	}
+	cost := time.Duration(len(kernels)) * c.pointCost()
+	if level == schema.DRAM {
+		cost += time.Duration(c.Runner.Settings.DRAMArray / dramRate * int64(time.Second))
+	}
+	return step{
+		label: fmt.Sprintf("bandwidth %s, %s", level, p),
+		cost:  cost,
+		run: func(ctx context.Context, scale float64) error {
+			return c.measureLevel(ctx, level, p, kernels, scale)
+		},
+	}
+}
+
 // memory is what a working set may take at most: half of what is available.
 func (c *Calibrator) memory() int64 { return c.Options.MemoryBytes / 2 }
 
-// measureCurve reads growing working sets until the bandwidth is flat.
-func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
+// measureCurve reads growing working sets: on one thread until the bandwidth is
+// flat, which tells where the levels are, and then as far on more.
+func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) error {
 	read := Streams[0]
-	p := Place{Threads: 1}
 	var curve []curvePoint
 	var entries []schema.Bandwidth
 	var measured []Measurement
 	largest := int64(0)
 	for _, cache := range c.levels.caches {
-		largest = max(largest, cache.size)
+		largest = max(largest, cache.capacity(p.Threads))
 	}
 	for i := 0; ; i++ {
-		bytes := int64(curveFrom*math.Pow(2, float64(i)/2)) &^ 4095
+		bytes := int64(curveFrom*float64(p.Threads)*math.Pow(2, float64(i)/2)) &^ 4095
 		if bytes > c.memory() {
 			break
 		}
-		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), 1)
-		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.LevelShare*scale)
+		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Threads))
+		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
 		if err != nil {
 			return err
 		}
@@ -93,13 +121,22 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 	if len(curve) == 0 {
 		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
 	}
+	if p.Threads == 1 {
+		c.learn(curve)
+	}
+	for i := range entries {
+		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, p.Threads)
+		c.addBandwidth(entries[i], measured[i])
+	}
+	return nil
+}
+
+// learn reads the levels off the curve of one thread and holds them against what
+// the machine claims.
+func (c *Calibrator) learn(curve []curvePoint) {
 	c.levels.learn(curve)
 	if last := curve[len(curve)-1]; !flat(curve) {
 		c.warn(schema.DRAMLimited, "/bandwidth", "the curve is not flat within %.0f%% over its last two doublings, up to %d bytes", 100*flatTolerance, last.bytes)
-	}
-	for i := range entries {
-		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, 1)
-		c.addBandwidth(entries[i], measured[i])
 	}
 	for _, cache := range c.levels.caches {
 		if cache.size > c.levels.flatFrom && cache.name != schema.L1 {
@@ -107,11 +144,13 @@ func (c *Calibrator) measureCurve(ctx context.Context, scale float64) error {
 				cache.name, cache.size, c.levels.flatFrom)
 		}
 	}
-	return nil
+	if bytes := c.levels.unclaimed(curve); bytes > 0 {
+		c.warn(schema.LevelNotClaimed, "/cpu/caches", "%d bytes are read faster than DRAM, but no cache of that size is claimed", bytes)
+	}
 }
 
-// measureLevel runs every kernel on the working set of a level.
-func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, scale float64) error {
+// measureLevel runs kernels on the working set of a level.
+func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, kernels []Stream, scale float64) error {
 	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.Runner.Settings.DRAMArray, c.memory())
 	if err != nil {
 		return err
@@ -119,7 +158,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	elems := bytes / schema.FP64.Bytes()
 	arrays := NewStreamArrays(elems, int64(p.Threads))
 	var all Chain
-	for _, s := range Streams {
+	for _, s := range kernels {
 		all = append(all, s.Op(arrays))
 	}
 	cs := Case{DType: schema.FP64, Place: p, Seed: c.Options.Seed, Chain: all}
@@ -129,12 +168,10 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	}
 	defer ws.Close()
 	var failed []error
-	for i, s := range Streams {
-		if c.Options.Mode == schema.Quick && !s.quick {
-			continue
-		}
+	r := c.runner(scale * c.Runner.Settings.PointShare)
+	for i, s := range kernels {
 		cs.Chain = all[i : i+1]
-		m, err := c.Runner.MeasureIn(ctx, ws, cs, time.Duration(scale*c.Runner.Settings.LevelShare*float64(c.Runner.Settings.CaseBudget)))
+		m, err := r.MeasureIn(ctx, ws, cs, r.Settings.CaseBudget)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
 			if ctx.Err() != nil {

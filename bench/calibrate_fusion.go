@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"hwcal/schema"
@@ -17,14 +16,11 @@ const explainTolerance = 1.25
 func (c *Calibrator) fusionSteps() []step {
 	var steps []step
 	for _, pattern := range c.Options.Patterns {
-		shapes := pattern.Shapes(c.Options.Mode)
-		chain, err := pattern.Build(shapes[0], c.Options.Threads)
-		if err != nil {
-			panic(err) // a shape of our own
-		}
-		dtypes := c.having(pattern, chain)
-		for _, s := range shapes {
-			for _, d := range dtypes {
+		for _, s := range pattern.Shapes(c.Options.Mode) {
+			for _, d := range c.Options.DTypes {
+				if c.lacks(pattern, d) {
+					continue
+				}
 				steps = append(steps, step{
 					label: fmt.Sprintf("%s %s %s", pattern.Name, d, s),
 					cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
@@ -36,20 +32,6 @@ func (c *Calibrator) fusionSteps() []step {
 		}
 	}
 	return steps
-}
-
-// having leaves out the types in which the device has kernels, but none of the
-// pattern, and records them: nothing is planned for them.
-func (c *Calibrator) having(pattern Pattern, chain Chain) []schema.DType {
-	kernels := c.Runner.Backend.Kernels()
-	return slices.DeleteFunc(slices.Clone(c.Options.DTypes), func(d schema.DType) bool {
-		some := slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d })
-		own := slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == chain.String() })
-		if some && !own {
-			c.record(fmt.Sprintf("%s %s", pattern.Name, d), fmt.Errorf("no kernel for %s in %s: %w", chain, d, ErrUnsupported))
-		}
-		return some && !own
-	})
 }
 
 func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, scale float64) error {

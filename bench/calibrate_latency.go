@@ -64,11 +64,7 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	if err != nil {
 		return err
 	}
-	ns := make([]float64, len(m.Seconds))
-	for i, s := range m.Seconds {
-		ns[i] = s * 1e9 / chaseLoads
-	}
-	figure := stat.Summarize(ns, stat.Smaller)
+	figure := stat.Summarize(nanoseconds(m), stat.Smaller)
 	if inner, best := c.innerLatency(level, page); figure.Best*boundTolerance < best {
 		m.warn(schema.Implausible, "%.1f ns are below the %.1f of %s", figure.Best, best, inner)
 	}
@@ -80,6 +76,15 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
 	})
 	return nil
+}
+
+// nanoseconds of one load of a chase.
+func nanoseconds(m Measurement) []float64 {
+	ns := make([]float64, len(m.Seconds))
+	for i, s := range m.Seconds {
+		ns[i] = s * 1e9 / chaseLoads
+	}
+	return ns
 }
 
 // innerLatency is the longest latency of the levels before this one, on pages of

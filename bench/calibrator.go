@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hwcal/schema"
@@ -17,6 +18,7 @@ type Calibrator struct {
 	Device  schema.Device // as detected; the results are added to it
 	Options Options
 
+	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
 	warnings []schema.Warning
@@ -55,28 +57,30 @@ const minScale = 0.2
 
 // Run calibrates the device. It returns an error only if ctx ended.
 func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
+	c.recordLacks()
 	var steps []step
-	// The register peak bounds all else: it is measured three times, and matmul
-	// twice where there is time, so that one slow moment of the host decides
+	// The register peak bounds all else: it is measured three times, and what the
+	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
-	steps = append(steps, c.peakSteps()...)
-	steps = append(steps, c.matmulSteps()...)
+	steps = append(steps, c.peakSteps(c.places())...)
+	steps = append(steps, c.matmulSteps(matmulCase.short)...)
+	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
 	steps = append(steps, c.latencySteps()...)
-	steps = append(steps, c.peakSteps()...)
+	steps = append(steps, c.numaSteps()...)
+	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.fusionSteps()...)
-	if c.Options.Mode != schema.Quick {
-		steps = append(steps, c.matmulSteps()...)
-	}
-	steps = append(steps, c.peakSteps()...)
+	steps = append(steps, c.matmulSteps(matmulCase.again)...)
+	steps = append(steps, c.peakSteps(c.places())...)
+	steps = append(steps, c.matmulSteps(matmulCase.long)...)
 	var planned time.Duration
 	for _, s := range steps {
 		planned += s.cost
 	}
 	begin := c.Runner.Now()
+	c.deadline = begin.Add(c.Options.Budget)
 	for i, s := range steps {
-		spent := c.Runner.Now().Sub(begin)
-		left := c.Options.Budget - spent
+		left := c.deadline.Sub(c.Runner.Now())
 		c.observe(Progress{i, len(steps), s.label, min(left, planned)})
 		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
 		planned -= s.cost
@@ -94,12 +98,52 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	return c.Device, c.warnings, nil
 }
 
-// ErrBudget: the time for the calibration was spent before the step.
+// ErrBudget: the time for the calibration was spent before the step, or the step
+// takes too much of it.
 var ErrBudget = errors.New("budget spent")
+
+// affordable refuses what takes more than is left, or than a tenth of the whole
+// budget whatever it is cut to: one case shall not cost the others their turn.
+func (c *Calibrator) affordable(least time.Duration) error {
+	if most := min(c.Options.Budget/10, c.deadline.Sub(c.Runner.Now())); least > most {
+		return fmt.Errorf("would take %s, of which at most %s are left to it: %w",
+			least.Round(time.Millisecond), most.Round(time.Millisecond), ErrBudget)
+	}
+	return nil
+}
 
 func (c *Calibrator) observe(p Progress) {
 	if c.Options.Observe != nil {
 		c.Options.Observe(p)
+	}
+}
+
+// lacks says that the device has kernels in the type, but none of the pattern: nothing
+// is planned for it.
+func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
+	kernels := c.Runner.Backend.Kernels()
+	has := func(k KernelInfo) bool { return k.DType == d }
+	runs := func(k KernelInfo) bool { return k.DType == d && k.Chain == c.chainOf(pattern).String() }
+	return slices.ContainsFunc(kernels, has) && !slices.ContainsFunc(kernels, runs)
+}
+
+// chainOf is the chain of a pattern, whatever its shape.
+func (c *Calibrator) chainOf(pattern Pattern) Chain {
+	chain, err := pattern.Build(pattern.Shapes(c.Options.Mode)[0], c.Options.Threads)
+	if err != nil {
+		panic(err) // a shape of our own
+	}
+	return chain
+}
+
+// recordLacks names the patterns that are left out of the plan.
+func (c *Calibrator) recordLacks() {
+	for _, pattern := range slices.Concat(matmuls, c.Options.Patterns) {
+		for _, d := range c.Options.DTypes {
+			if c.lacks(pattern, d) {
+				c.record(fmt.Sprintf("%s %s", pattern.Name, d), fmt.Errorf("no kernel for %s in %s: %w", c.chainOf(pattern), d, ErrUnsupported))
+			}
+		}
 	}
 }
 
@@ -114,7 +158,7 @@ func (c *Calibrator) record(what string, err error) {
 	case errors.Is(err, ErrMismatch):
 		c.warn(schema.Mismatch, "", "%s: %v", what, err)
 	case errors.Is(err, ErrBudget):
-		c.warn(schema.BudgetSpent, "", "%s was skipped: the budget of %s was spent", what, c.Options.Budget)
+		c.warn(schema.BudgetSpent, "", "%s was skipped: %v of %s", what, err, c.Options.Budget)
 	default:
 		c.warn(schema.Failed, "", "%s: %v", what, err)
 	}
@@ -153,7 +197,7 @@ func (c *Calibrator) places() []Place {
 				}
 			}
 			if n > 0 {
-				ps = append(ps, Place{1, class.Name}, Place{n, class.Name})
+				ps = append(ps, Place{Threads: 1, Class: class.Name}, Place{Threads: n, Class: class.Name})
 			}
 		}
 	}
@@ -174,8 +218,12 @@ func (p Place) String() string {
 	if p.Class != "" {
 		words += " " + p.Class
 	}
-	if p.Threads == 1 {
-		return words + " thread"
+	words += " thread"
+	if p.Threads != 1 {
+		words += "s"
 	}
-	return words + " threads"
+	if p.NUMA.Bound {
+		words += fmt.Sprintf(" of node %d on memory of node %d", p.NUMA.Node, p.NUMA.Memory)
+	}
+	return words
 }

@@ -61,22 +61,44 @@ func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
 	}
 }
 
-// The whole calibration of a scripted machine, byte for byte. The profiles package
-// validates the same file.
+// twoNodes makes the scripted machine one of four cores in two NUMA nodes, of which
+// only compute and memory are measured.
+func twoNodes(c *Calibrator) {
+	c.Device.CPU.Sockets, c.Device.CPU.Cores, c.Device.CPU.Threads = 2, 4, 4
+	c.Device.CPU.UsedCPUs = []int{0, 1, 2, 3}
+	c.Device.CPU.CoreClasses[0].CPUs = c.Device.CPU.UsedCPUs
+	c.Device.CPU.NUMANodes = []schema.NUMANode{
+		{ID: 0, CPUs: []int{0, 2}, MemoryBytes: 4 << 30}, {ID: 1, CPUs: []int{1, 3}, MemoryBytes: 4 << 30},
+	}
+	c.Options.Threads, c.Options.Patterns, c.Options.DTypes = 4, nil, []schema.DType{schema.FP32}
+}
+
+// The whole calibration of scripted machines, byte for byte. The profiles package
+// validates the same files.
 func TestScriptedProfile(t *testing.T) {
-	f := newFake()
+	for name, change := range map[string]func(*Calibrator){"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			c := fakeCalibrator(f, schema.Quick)
+			change(c)
+			scripted(t, f, c, "../testdata/golden/"+name+".json")
+		})
+	}
+}
+
+func scripted(t *testing.T, f *fake, c *Calibrator, golden string) {
 	begin := f.now
-	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
+	dev, warnings, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := schema.Profile{
 		Schema: schema.ID, SchemaVersion: schema.Version,
 		Metadata: schema.Metadata{
-			HardwareName: dev.Name, CalibrationDate: begin, ToolVersion: "test", Mode: schema.Quick, Seed: 1,
+			HardwareName: dev.Name, CalibrationDate: begin, ToolVersion: "test", Mode: c.Options.Mode, Seed: 1,
 			DurationSeconds: f.now.Sub(begin).Seconds(), Fingerprint: schema.Fingerprint([]schema.Device{dev}),
 		},
-		Host:    schema.Host{OS: "linux", Arch: "amd64", AllowedCPUs: []int{0, 1}, Preflight: []schema.Check{}},
+		Host:    schema.Host{OS: "linux", Arch: "amd64", AllowedCPUs: dev.CPU.UsedCPUs, Preflight: []schema.Check{}},
 		Devices: []schema.Device{dev}, Warnings: []schema.Warning{},
 	}
 	for _, w := range warnings {
@@ -88,7 +110,6 @@ func TestScriptedProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	const golden = "../testdata/golden/scripted.json"
 	if *update {
 		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -233,7 +254,7 @@ func TestPlaces(t *testing.T) {
 	c.Options.Threads = 6
 	c.Device.CPU.UsedCPUs = []int{0, 2, 4, 5, 6, 7}
 	c.Device.CPU.CoreClasses = []schema.CoreClass{{Name: "P", CPUs: []int{0, 1, 2, 3}}, {Name: "E", CPUs: []int{4, 5, 6, 7}}}
-	want := []Place{{Threads: 1}, {Threads: 6}, {1, "P"}, {2, "P"}, {1, "E"}, {4, "E"}}
+	want := []Place{{Threads: 1}, {Threads: 6}, {Threads: 1, Class: "P"}, {Threads: 2, Class: "P"}, {Threads: 1, Class: "E"}, {Threads: 4, Class: "E"}}
 	if got := c.places(); !slices.Equal(got, want) {
 		t.Errorf("P and E cores: %v, want %v", got, want)
 	}

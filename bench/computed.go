@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"slices"
 
 	"hwcal/bench/stat"
@@ -44,9 +45,27 @@ func (c *Calibrator) pool(m computed) {
 // gflops of the best sample.
 func (m *computed) gflops() float64 { return float64(m.flop) / slices.Min(m.Seconds) / 1e9 }
 
+// sortComputed has the points of a curve follow each other, whenever they were
+// measured.
+func (c *Calibrator) sortComputed() {
+	var operations []string
+	for _, m := range c.computed {
+		operations = append(operations, m.operation)
+	}
+	slices.SortStableFunc(c.computed, func(a, b computed) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(operations, a.operation), slices.Index(operations, b.operation)),
+			cmp.Compare(slices.Index(c.Options.DTypes, a.dtype), slices.Index(c.Options.DTypes, b.dtype)),
+			cmp.Compare(a.place.Class, b.place.Class),
+			cmp.Compare(a.place.Threads, b.place.Threads),
+			cmp.Compare(a.flop, b.flop))
+	})
+}
+
 // addComputed turns what was pooled into entries of the profile and holds each
 // against its bound.
 func (c *Calibrator) addComputed() {
+	c.sortComputed()
 	for i := range c.computed {
 		m := &c.computed[i]
 		entry := m.entry()

@@ -114,8 +114,12 @@ func (w *fakeWorkspace) Sample(ks []Kernel, n int) (time.Duration, error) {
 // seconds of one execution: compute and traffic do not overlap.
 func (w *fakeWorkspace) seconds(c Chain) float64 {
 	threads := float64(w.Place.Threads)
+	far := 1.0
+	if n := w.Place.NUMA; n.Bound && n.Node != n.Memory {
+		far = 2
+	}
 	if p, is := c[0].Params.(ChaseParams); is {
-		return float64(p.Loads) * 5e-9
+		return far * float64(p.Loads) * 5e-9
 	}
 	t := float64(c.FLOP()) / w.flops(w.DType) / threads
 	bytes := float64(c.FusedBytes(w.DType))
@@ -124,7 +128,7 @@ func (w *fakeWorkspace) seconds(c Chain) float64 {
 		passes = float64(p.Passes)
 	}
 	if c[0].Name != "peak_fma" {
-		t += passes * bytes / w.bandwidth(bytes, threads)
+		t += far * passes * bytes / w.bandwidth(bytes, threads)
 	}
 	if factor, ok := w.slower[c.String()+w.Unit]; ok {
 		t *= factor

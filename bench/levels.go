@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -86,6 +87,24 @@ func (l *levels) learn(curve []curvePoint) {
 	for i := len(curve) - 1; i >= 0 && curve[i].gbps <= l.flatGBps*(1+2*flatTolerance); i-- {
 		l.flatFrom = curve[i].bytes
 	}
+}
+
+// unclaimed is the largest working set that is read much faster than DRAM although
+// it is much larger than every cache that is claimed; 0 if there is none.
+func (l *levels) unclaimed(curve []curvePoint) int64 {
+	largest := int64(0)
+	for _, c := range l.caches {
+		largest = max(largest, c.size)
+	}
+	for _, p := range slices.Backward(curve) {
+		switch {
+		case largest == 0 || p.bytes < 4*largest:
+			return 0
+		case p.gbps > 1.5*l.flatGBps:
+			return p.bytes
+		}
+	}
+	return 0
 }
 
 // of says in which level a working set lives that threads share evenly.

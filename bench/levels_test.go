@@ -65,6 +65,14 @@ func TestLevels(t *testing.T) {
 			t.Errorf("array of %s on %d threads: %d, %v, %v; want %d, %v", c.level, c.threads, got, limited, err, c.want, c.limited)
 		}
 	}
+	if got := l.unclaimed(c); got != 0 {
+		t.Errorf("%d bytes are more than 480 MiB", got)
+	}
+	small := claimedLevels(claimed[:3]) // a cache of 2 MiB at most, where 90 MiB are fast
+	small.learn(c)
+	if got := small.unclaimed(c); got != 90<<20 {
+		t.Errorf("unclaimed cache of %d bytes, want %d", got, 90<<20)
+	}
 	// Where DRAM begins within twice L2, L3 cannot be measured.
 	l.flatFrom = 4 << 20
 	if _, _, err := l.arrayBytes(schema.L3, 2, 256<<20, 8<<30); !errors.Is(err, ErrUnsupported) {

@@ -15,3 +15,17 @@ func Gemm(x, w *Tensor) Op {
 		},
 	}
 }
+
+// BatchedGemm is Y[b,m,n] = X[b,m,k] W[b,k,n] for each b, 2bmnk FLOP.
+func BatchedGemm(x, w *Tensor) Op {
+	b, m, k, n := x.Dims[0], x.Dims[1], x.Dims[2], w.Dims[2]
+	return Op{
+		Name: "gemm_batched",
+		In:   []*Tensor{x, w},
+		Out:  &Tensor{Name: "gemm_batched", Dims: []int64{b, m, n}, Sums: true},
+		FLOP: 2 * b * m * n * k,
+		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
+			return ref.BatchedGemm(in[0], in[1], m, n, k, p)
+		},
+	}
+}

@@ -13,7 +13,7 @@ type Stream struct {
 	Reads  int
 	Writes int
 	scalar float64
-	quick  bool // measured in quick runs too
+	main   bool // measured in quick runs too, and over the number of threads
 }
 
 // StreamScalar is the factor s of scale and triad.

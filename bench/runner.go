@@ -82,7 +82,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	}
 	g, err := r.guard(c.Place, func() error {
 		m.Seconds = m.Seconds[:0]
-		deadline := r.Now().Add(budget)
+		begin := r.Now()
 		for {
 			t, err := ws.Sample(seq, n)
 			if err != nil {
@@ -92,7 +92,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if r.enough(m.Seconds, !r.Now().Before(deadline)) {
+			if r.enough(m.Seconds, r.Now().Sub(begin), budget) {
 				return nil
 			}
 		}
@@ -102,12 +102,12 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 }
 
 // enough decides after each sample whether to stop.
-func (r *Runner) enough(samples []float64, spent bool) bool {
+func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
 	n := len(samples)
 	switch {
 	case n < r.Settings.MinSamples:
-		return false
-	case spent || n >= r.Settings.MaxSamples:
+		return n >= fewSamples && spent >= max(budget, r.Settings.CaseLimit)
+	case spent >= budget || n >= r.Settings.MaxSamples:
 		return true
 	case n%10 != 0 || n < 30:
 		return false

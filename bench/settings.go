@@ -12,11 +12,12 @@ type Settings struct {
 	MinSample  time.Duration // a sample lasts at least this long
 	WarmUp     time.Duration // before the first sample of a case
 	CaseBudget time.Duration // of the samples of one case
+	CaseLimit  time.Duration // of the samples of one case that are too long for its budget: then a few must do
 	PairBudget time.Duration // of the blocks of one pair
-	MinSamples int           // of one case, whatever the budget
+	MinSamples int           // of one case, whatever the budget, within the limit
 	MaxSamples int           // of one case
 	RetryTime  time.Duration // of a case and its retries, so that a restless clock does not cost others their turn
-	LevelShare float64       // of CaseBudget that a bandwidth kernel takes: there are many
+	PointShare float64       // of CaseBudget that a point of a curve or a bandwidth kernel takes: there are many
 	DRAMArray  int64         // bytes of one array and thread of a DRAM kernel, at least
 	CurveLimit int64         // bytes at which the curve of bandwidth ends even if it is not flat
 	Precision  float64       // half width of the median's interval, relative, that ends a case
@@ -28,11 +29,12 @@ func SettingsOf(mode schema.Mode) Settings {
 		MinSample:  time.Millisecond,
 		WarmUp:     50 * time.Millisecond,
 		CaseBudget: 600 * time.Millisecond,
+		CaseLimit:  time.Second,
 		PairBudget: 2 * time.Second,
 		MinSamples: stat.MinSamples,
 		MaxSamples: 1000,
 		RetryTime:  2 * time.Second,
-		LevelShare: 0.2,
+		PointShare: 0.1,
 		DRAMArray:  256 << 20,
 		CurveLimit: 512 << 20,
 		Precision:  0.001,
@@ -42,7 +44,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.WarmUp = 10 * time.Millisecond
 		s.CaseBudget = 50 * time.Millisecond
 		s.PairBudget = 500 * time.Millisecond
-		s.LevelShare = 0.6
+		s.PointShare = 0.6
 		s.RetryTime = 300 * time.Millisecond
 		s.CurveLimit = curveTo
 		s.DRAMArray = 128 << 20 // 256 MiB for kernels of two arrays
@@ -50,6 +52,7 @@ func SettingsOf(mode schema.Mode) Settings {
 	case schema.Full:
 		s.WarmUp = 100 * time.Millisecond
 		s.CaseBudget = 2 * time.Second
+		s.CaseLimit = 10 * time.Second
 		s.PairBudget = 10 * time.Second
 	}
 	return s
@@ -61,4 +64,5 @@ const (
 	boundTolerance = 1.05 // above a bound, beyond which a rate cannot be true
 	retries        = 3    // of a case whose clock moved, within its RetryTime
 	maxBlocks      = 80   // of a pair
+	fewSamples     = 2    // of a case past its limit
 )

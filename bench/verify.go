@@ -13,7 +13,7 @@ import (
 // verifyWork bounds the FLOP that the float64 reference of one case may take. A
 // result that would need more is verified on a sample of its elements; the tests
 // of the kernels verify every element, at sizes that straddle all edges.
-var verifyWork float64 = 1 << 20 // a variable for the tests of the calibrator, which verify often
+var verifyWork float64 = 1 << 18 // a variable for the tests of the calibrator, which verify often
 
 // verifyElems bounds the elements of a sample.
 const verifyElems = 1 << 14

@@ -11,27 +11,13 @@ func (p *page) peaks(d *schema.Device) {
 	g := newGrid(words("dtype"), words("threads"), words("kernel"), numbers("best"), numbers("median"), words("95% interval"), numbers("MHz"), words(""))
 	for i := range d.Compute {
 		c := &d.Compute[i]
-		if c.Operation == "matmul" || c.GFLOPS == nil {
+		if isMatmul(c) || c.GFLOPS == nil {
 			continue
 		}
 		g.row(c.DType, threads(c), c.Implementation, figure(c.GFLOPS.Best), figure(c.GFLOPS.Median), interval(*c.GFLOPS),
 			rounded(c.EffectiveClockMHz), join(c.Warnings, ", "))
 	}
 	p.section(g, "Peak compute, registers only, GFLOPS")
-}
-
-// matmuls prints what of the register peak a matrix multiplication reaches.
-func (p *page) matmuls(d *schema.Device) {
-	g := newGrid(words("dtype"), words("m x n x k"), words("threads"), numbers("best"), numbers("median"), words("95% interval"), numbers("of peak"), numbers("MHz"), words(""))
-	for i := range d.Compute {
-		c := &d.Compute[i]
-		if c.Operation != "matmul" || c.GFLOPS == nil {
-			continue
-		}
-		g.row(c.DType, dims(c.InputShape), threads(c), figure(c.GFLOPS.Best), figure(c.GFLOPS.Median), interval(*c.GFLOPS),
-			percent(c.Efficiency), rounded(c.EffectiveClockMHz), join(c.Warnings, ", "))
-	}
-	p.section(g, "Matmul, GFLOPS")
 }
 
 // operations prints every other operation, in both units: which one counts

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"hwcal/schema"
@@ -98,4 +100,63 @@ func (p *page) latency(d *schema.Device) {
 			interval(l.Nanoseconds), join(l.Warnings, ", "))
 	}
 	p.section(g, "Latency of a dependent load, 1 thread, ns")
+}
+
+// numa prints what the cores of each node get from the memory of each.
+func (p *page) numa(d *schema.Device) {
+	g := newGrid(words("cores of"), words("memory of"), words("threads"), numbers("GB/s"), numbers("ns"), words(""))
+	for i := range d.NUMA {
+		n := &d.NUMA[i]
+		g.row(fmt.Sprintf("node %d", n.Node), fmt.Sprintf("node %d", n.MemoryNode), n.Threads,
+			figure(n.GBps.Best), figure(n.Nanoseconds.Best), join(n.Warnings, ", "))
+	}
+	p.section(g, "NUMA, best read bandwidth and latency of a dependent load")
+}
+
+// bandwidthCurve prints the best read bandwidth over the working set, a line for each number
+// of threads with a curve: one point a level is none.
+func (p *page) bandwidthCurve(d *schema.Device) {
+	rates := map[int]map[int64]string{}
+	var sizes []int64
+	for i := range d.Bandwidth {
+		b := &d.Bandwidth[i]
+		if b.Pattern != "read" {
+			continue
+		}
+		if rates[b.Threads] == nil {
+			rates[b.Threads] = map[int64]string{}
+		}
+		rates[b.Threads][b.WorkingSetBytes] = figure(b.GBps.Best)
+	}
+	const curved = 10
+	maps.DeleteFunc(rates, func(_ int, of map[int64]string) bool { return len(of) < curved })
+	for _, of := range rates {
+		for bytes := range of {
+			sizes = append(sizes, bytes)
+		}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	if len(sizes) == 0 {
+		return
+	}
+	p.heading("Read bandwidth over the working set, best GB/s")
+	for some := range slices.Chunk(sizes, bandwidthColumns) {
+		g := newGrid(words("threads"))
+		for _, bytes := range some {
+			g.columns = append(g.columns, numbers(capacity(bytes)))
+		}
+		for _, threads := range slices.Sorted(maps.Keys(rates)) {
+			row := []any{threads}
+			for _, bytes := range some {
+				rate := rates[threads][bytes]
+				if rate == "" {
+					rate = absent
+				}
+				row = append(row, rate)
+			}
+			g.row(row...)
+		}
+		p.grid(g)
+	}
 }

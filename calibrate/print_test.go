@@ -74,6 +74,19 @@ func TestPrintCrowded(t *testing.T) {
 			d.Bandwidth = append(d.Bandwidth, b)
 		}
 	}
+	for _, c := range slices.Clone(d.Compute) {
+		if c.Operation != "matmul" {
+			continue
+		}
+		c.GFLOPS = &schema.Stat{Best: 123456}
+		packed, wide := c, c
+		packed.Operation = "matmul_packed"
+		wide.Threads = 256
+		d.Compute = append(d.Compute, packed, wide)
+	}
+	for i := range 2 {
+		d.NUMA = append(d.NUMA, schema.NUMAPath{Node: 0, MemoryNode: i, Threads: 128, GBps: d.Bandwidth[0].GBps, Nanoseconds: d.Latency[0].Nanoseconds})
+	}
 	f := d.FusionProfiles[0]
 	f.Pattern, f.InputShape, f.DType = "Conv2d_BatchNorm_ReLU", []int64{1, 128, 56, 56, 128, 3, 1, 1, 128}, schema.FP64
 	f.Verdict, f.Warnings = schema.Inconclusive, []schema.Code{schema.NoisyHost}
@@ -91,6 +104,7 @@ func TestPrintCrowded(t *testing.T) {
 		"12346!", " ! cannot be true as it stands",
 		"inconclusive!", "Inconclusive\n Conv2d_BatchNorm_ReLU fp64 1x128x56x56x128x3x1x1x128: unfused ",
 		"budget spent (40): ", "; and 36 more", "noisy_host (40)", "and 36 more in the profile", "256 threads",
+		"Matmul 1024x1024x1024 over threads", " 256      123456  91%!", " node 0    node 1     128 ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

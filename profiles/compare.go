@@ -72,8 +72,8 @@ type Unmatched struct {
 }
 
 // Compare matches the figures of two profiles by their coordinates: device,
-// operation or kernel, dtype, threads, class of cores, shape, level and size of
-// pages. A bandwidth is the best of the working sets of its level that both
+// operation or kernel, dtype, threads, class of cores, shape, level, size of pages
+// and NUMA nodes. A bandwidth is the best of the working sets of its level that both
 // profiles have, because an outer or inner one is another figure.
 func Compare(old, new *schema.Profile) Comparison {
 	c := Comparison{

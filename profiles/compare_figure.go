@@ -63,6 +63,14 @@ func indexFigures(p *schema.Profile) figureIndex {
 			f.workingSet, f.lowerIsBetter = e.WorkingSetBytes, true
 			add(figureKey{GroupLatency, d.ID, fmt.Sprintf("%s latency, %s pages", e.Level, pageSize(e.PageBytes))}, f, e.Warnings)
 		}
+		for i, e := range d.NUMA {
+			path := fmt.Sprintf("%s/numa/%d", at, i)
+			what := fmt.Sprintf("from node %d to memory of node %d", e.Node, e.MemoryNode)
+			add(figureKey{GroupBandwidth, d.ID, "read " + what + ", " + onThreads(e.Threads)}, statFigure(path, "GB/s", e.GBps), e.Warnings)
+			f := statFigure(path, "ns", e.Nanoseconds)
+			f.lowerIsBetter = true
+			add(figureKey{GroupLatency, d.ID, "latency " + what}, f, e.Warnings)
+		}
 		for i, e := range d.FusionProfiles {
 			f := figure{
 				path: fmt.Sprintf("%s/fusion_profiles/%d", at, i), unit: "x",
@@ -90,15 +98,18 @@ func computeFigure(path string, e *schema.Compute) figure {
 }
 
 func computeGroup(e *schema.Compute) string {
-	switch e.Operation {
-	case peakFMA:
+	switch {
+	case e.Operation == peakFMA:
 		return GroupPeak
-	case matmul:
+	case matmulDims[e.Operation] > 0:
 		return GroupMatmul
 	}
 	return GroupOperation
 }
 
+// computeWhat leaves the kernel out: that another version or instruction set has
+// another one is what a comparison shows. A right-hand side packed before is an
+// operation of its own.
 func computeWhat(e *schema.Compute) string {
 	s := fmt.Sprintf("%s %s%s, %s", e.Operation, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads))
 	if e.CoreClass != "" {

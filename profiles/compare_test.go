@@ -282,3 +282,36 @@ func TestCompareExtremes(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareCurves: a point of a curve meets its own and no other: not the one of
+// the other packing, thread count or node.
+func TestCompareCurves(t *testing.T) {
+	old, new := parsed(t), parsed(t)
+	for _, p := range []*schema.Profile{old, new} {
+		d := &p.Devices[0]
+		packed := d.Compute[4]
+		packed.Operation = "matmul_packed"
+		d.Compute = append(d.Compute, packed)
+		for memory := range 2 {
+			d.NUMA = append(d.NUMA, schema.NUMAPath{MemoryNode: memory, Threads: 1, GBps: d.Bandwidth[0].GBps, Nanoseconds: d.Latency[0].Nanoseconds})
+		}
+	}
+	d := &new.Devices[0]
+	faster := *d.Compute[4].GFLOPS
+	scale(&faster, 2)
+	d.Compute[len(d.Compute)-1].GFLOPS = &faster
+	scale(&d.NUMA[1].Nanoseconds, 2)
+	var changed []string
+	for _, diff := range Compare(old, new).Differences {
+		if diff.Verdict != Same {
+			changed = append(changed, diff.Group+": "+diff.What+" "+diff.Verdict)
+		}
+	}
+	want := []string{
+		"matmul: matmul_packed fp32 1024x1024x1024, 1 thread better",
+		"latency: latency from node 0 to memory of node 1 worse",
+	}
+	if diff := cmp.Diff(want, changed); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -44,15 +44,17 @@ func TestGoldenIsValid(t *testing.T) {
 	}
 }
 
-// TestScriptedIsValid: what the calibrator writes for a scripted machine follows
+// TestScriptedIsValid: what the calibrator writes for scripted machines follows
 // every rule.
 func TestScriptedIsValid(t *testing.T) {
-	data, err := os.ReadFile("../testdata/golden/scripted.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range validateAt(data, now) {
-		t.Errorf("%d:%d: %s [%s]", f.Line, f.Column, f, f.Rule)
+	for _, name := range []string{"scripted", "scripted-numa"} {
+		data, err := os.ReadFile("../testdata/golden/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range validateAt(data, now) {
+			t.Errorf("%s:%d:%d: %s [%s]", name, f.Line, f.Column, f, f.Rule)
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ func checkUnique(c *checker) {
 			once(cases, fmt.Sprintf("%s/latency/%d", at, i), "level", fmt.Sprintf("%s, %d bytes on pages of %d",
 				e.Level, e.WorkingSetBytes, e.PageBytes))
 		}
+		for i, e := range d.NUMA {
+			once(cases, fmt.Sprintf("%s/numa/%d", at, i), "path", fmt.Sprintf("from node %d to memory of node %d", e.Node, e.MemoryNode))
+		}
 		for i, e := range d.FusionProfiles {
 			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s %s %s", quote(e.Pattern),
 				coordinates(e.DType, e.Threads, ""), quote(e.Implementation), quote(e.Shape)))
@@ -103,6 +106,10 @@ func checkUnits(c *checker) {
 		}
 		for i, e := range d.Latency {
 			atMost(fmt.Sprintf("%s/latency/%d/nanoseconds/max", at, i), e.Nanoseconds.Max, 1e9, "nanoseconds")
+		}
+		for i, e := range d.NUMA {
+			atMost(fmt.Sprintf("%s/numa/%d/gbps/max", at, i), e.GBps.Max, mostGBps, "GB/s")
+			atMost(fmt.Sprintf("%s/numa/%d/nanoseconds/max", at, i), e.Nanoseconds.Max, 1e9, "nanoseconds")
 		}
 		for i, e := range d.FusionProfiles {
 			clock(fmt.Sprintf("%s/fusion_profiles/%d/effective_clock_mhz", at, i), e.EffectiveClockMHz)

@@ -31,6 +31,12 @@ func (c *checker) stats() iter.Seq2[string, statOf] {
 					return
 				}
 			}
+			for i := range d.NUMA {
+				path := fmt.Sprintf("%s/numa/%d", at, i)
+				if !yield(path+"/gbps", statOf{&d.NUMA[i].GBps, true}) || !yield(path+"/nanoseconds", statOf{&d.NUMA[i].Nanoseconds, false}) {
+					return
+				}
+			}
 		}
 	}
 }

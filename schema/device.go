@@ -12,9 +12,10 @@ type Device struct {
 	Theoretical Theoretical `json:"theoretical" jsonschema_description:"Peaks computed from the description of the device, never measured."`
 	Summary     Summary     `json:"summary" jsonschema_description:"The figures that most readers need: each is the best of its entries below."`
 
-	Compute           []Compute   `json:"compute" jsonschema_description:"Register peaks and matmul."`
-	Bandwidth         []Bandwidth `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads."`
+	Compute           []Compute   `json:"compute" jsonschema_description:"Register peaks and matmul. Entries of one operation, dtype and number of threads are a curve over size (m = n = k in input_shape), those of one shape a curve over threads."`
+	Bandwidth         []Bandwidth `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads. Entries of the kernel read and one number of threads, ordered by working_set_bytes, are the curve from which the levels are read."`
 	Latency           []Latency   `json:"latency" jsonschema_description:"Load-to-use latency by level."`
+	NUMA              []NUMAPath  `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	OperationProfiles []Compute   `json:"operation_profiles" jsonschema_description:"Every other operation."`
 	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape and dtype."`
 
@@ -97,7 +98,7 @@ type Peak struct {
 // Summary holds the best of what was measured.
 type Summary struct {
 	PeakGFLOPS    map[DType]float64 `json:"peak_gflops,omitempty" jsonschema_description:"Register or tensor-core peak over all threads in GFLOPS (1e9 FLOP per second; GOPS for int8)."`
-	MatmulGFLOPS  map[DType]float64 `json:"matmul_gflops,omitempty" jsonschema_description:"Best matmul over all threads in GFLOPS (1e9 FLOP per second; GOPS for int8)."`
+	MatmulGFLOPS  map[DType]float64 `json:"matmul_gflops,omitempty" jsonschema_description:"Best entry of the operation matmul over all threads (packing within the time) in GFLOPS (1e9 FLOP per second; GOPS for int8)."`
 	BandwidthGBps float64           `json:"bandwidth_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best kernel on DRAM or HBM over all threads in GB/s (1e9 bytes per second)."`
 	BandwidthOf   string            `json:"bandwidth_pattern,omitempty" jsonschema_description:"Kernel that bandwidth_gbps quotes."`
 	RidgePoint    map[DType]float64 `json:"ridge_point_flops_per_byte,omitempty" jsonschema_description:"peak_gflops / bandwidth_gbps in FLOP per byte."`

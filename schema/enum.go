@@ -50,6 +50,7 @@ const (
 	Mismatch          Code = "mismatch"
 	ClockUnsettled    Code = "clock_unsettled"
 	LevelNotSeen      Code = "level_not_seen"
+	LevelNotClaimed   Code = "level_not_claimed"
 	Failed            Code = "failed"
 	BudgetSpent       Code = "budget_spent"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
@@ -58,7 +59,7 @@ const (
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, Failed, BudgetSpent, PeakBelowMeasured)
+		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, PeakBelowMeasured)
 }
 
 // Level is a level of the memory hierarchy.

@@ -15,15 +15,17 @@ type Stat struct {
 	CIHigh float64 `json:"ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the 95% interval of the median, in the unit of the field; the maximum if n is too small for one (below 6)."`
 }
 
-// Compute is one measured operation.
+// Compute is one measured operation. All entries of one operation, dtype and number
+// of threads are a curve over the shape, to interpolate; those of one shape are a
+// curve over the number of threads.
 type Compute struct {
-	Operation           string   `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation."`
+	Operation           string   `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation: peak_fma, matmul, matmul_packed (the right-hand side packed before the run), matmul_batched, or another."`
 	DType               DType    `json:"dtype"`
 	Implementation      string   `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
 	Threads             int      `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
 	CoreClass           string   `json:"core_class,omitempty" jsonschema_description:"Class of the cores that ran it, on hybrid machines."`
 	Shape               string   `json:"shape,omitempty" jsonschema_description:"Shape in words, e.g. m=512 n=1024 k=1024."`
-	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul."`
+	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul and matmul_packed; batch, m, n, k for matmul_batched."`
 	FLOP                int64    `json:"flops" jsonschema:"minimum=0" jsonschema_description:"FLOP (a count) of one execution."`
 	Bytes               int64    `json:"bytes" jsonschema:"minimum=0" jsonschema_description:"Compulsory traffic of one execution in bytes; 0 for kernels that stay in registers."`
 	ArithmeticIntensity float64  `json:"arithmetic_intensity_flops_per_byte,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / bytes in FLOP per byte; absent if there is no traffic."`
@@ -40,7 +42,7 @@ type Compute struct {
 // Bandwidth is the rate of one kernel on one working set.
 type Bandwidth struct {
 	Level             Level   `json:"level"`
-	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, write, write_nt, copy, copy_nt, scale, add, triad, triad_nt. Bytes are STREAM's: write-allocate is not counted."`
+	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, read4, write, write_nt, copy, copy_nt, copy_nt4, scale, add, triad, triad_nt (4: in four streams, nt: non-temporal). Bytes are STREAM's: write-allocate is not counted."`
 	Implementation    string  `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
 	Threads           int     `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
 	WorkingSetBytes   int64   `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes touched by all threads together."`
@@ -56,6 +58,18 @@ type Latency struct {
 	PageBytes       int64  `json:"page_bytes" jsonschema:"minimum=1" jsonschema_description:"Size of the pages asked for in bytes."`
 	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load in nanoseconds."`
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// NUMAPath is what the cores of a NUMA node get from the memory of a node.
+type NUMAPath struct {
+	Node            int    `json:"node" jsonschema:"minimum=0" jsonschema_description:"Number of the node of the cores, as cpu.numa_nodes gives it."`
+	MemoryNode      int    `json:"memory_node" jsonschema:"minimum=0" jsonschema_description:"Number of the node of the memory: local if it is that of the cores, else remote."`
+	Threads         int    `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads that read: all that are used of the node."`
+	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes read by all threads together."`
+	GBps            Stat   `json:"gbps" jsonschema_description:"Rate of the kernel read in GB/s (1e9 bytes per second)."`
+	ChaseBytes      int64  `json:"chase_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase of the latency runs, on one thread and on huge pages."`
+	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load of the chase in nanoseconds."`
+	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figures met."`
 }
 
 // Fusion compares a chain of operations run one by one with one fused kernel.

@@ -77,7 +77,7 @@ func benchmarkAttention[T float](b *testing.B, isa ISA, s attentionShape) {
 	}{
 		{"tile", tileFLOP, func(*worker) {
 			for range 100 {
-				kernels.tile(kernels.mr, kernels.nr, 256, &panel[0], &panel[0], &out[0], kernels.nr, false)
+				kernels.tile(kernels.mr, kernels.nr, 256, &panel[0], &panel[0], &out[0], kernels.nr, false, &out[0], nil)
 			}
 		}},
 		{"qkT", matmul, bind(a.qkT(scratch, q, k, scores))},

@@ -148,7 +148,7 @@ func (a *attention[T]) streamBlock(s *stream[T], buf *streamScratch[T], p stream
 	packed, ps := buf.k[at*a.d:], newPanels(keys, a.pack.mr)
 	for i := range ps.n {
 		lo, hi := ps.rows(i)
-		a.pack.tile(hi-lo, p.width, a.d, &packed[lo*a.d], &p.q[0], &buf.s[lo*p.width], p.width, false)
+		a.pack.tile(hi-lo, p.width, a.d, &packed[lo*a.d], &p.q[0], &buf.s[lo*p.width], p.width, false, &buf.s[lo*p.width], nil)
 	}
 	previous, step := buf.previous[:p.width], buf.step[:p.width]
 	copy(previous, p.max)
@@ -163,7 +163,7 @@ func (a *attention[T]) streamBlock(s *stream[T], buf *streamScratch[T], p stream
 	packed = buf.v[at*a.d:]
 	for i := range s.d.n {
 		lo, hi := s.d.rows(i)
-		a.pack.tile(hi-lo, p.width, keys, &packed[lo*keys], &buf.s[0], &p.acc[lo*p.width], p.width, at > 0)
+		a.pack.tile(hi-lo, p.width, keys, &packed[lo*keys], &buf.s[0], &p.acc[lo*p.width], p.width, at > 0, &p.acc[lo*p.width], nil)
 	}
 }
 

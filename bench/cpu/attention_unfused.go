@@ -8,18 +8,24 @@ type batch[T float] struct {
 	whole, last  *gemm[T] // plans of a part
 }
 
-// newBatch plans sq x n = (sq x k)(k x n).
-func (a *attention[T]) newBatch(n, k int) (*batch[T], error) {
-	b := &batch[T]{heads: a.heads, m: a.sq}
-	cuts := a.workers / gcd(a.heads, a.workers)
-	b.rows = min(ceilDiv(ceilDiv(a.sq, cuts), a.pack.mr)*a.pack.mr, a.sq)
-	b.parts = ceilDiv(a.sq, b.rows)
+// newBatch plans m x n = (m x k)(k x n) for each head.
+func newBatch[T float](isa ISA, caches cacheSizes, workers, heads, m, n, k int) (*batch[T], error) {
+	b := &batch[T]{heads: heads, m: m}
+	mr := newGEMMKernels[T](isa).mr
+	cuts := workers / gcd(heads, workers)
+	b.rows = min(ceilDiv(ceilDiv(m, cuts), mr)*mr, m)
+	b.parts = ceilDiv(m, b.rows)
 	var err error
-	if b.whole, err = newGEMM[T](a.isa, a.caches, 1, b.rows, n, k); err != nil {
+	if b.whole, err = newGEMM[T](isa, caches, 1, b.rows, n, k); err != nil {
 		return nil, err
 	}
-	b.last, err = newGEMM[T](a.isa, a.caches, 1, a.sq-(b.parts-1)*b.rows, n, k)
+	b.last, err = newGEMM[T](isa, caches, 1, m-(b.parts-1)*b.rows, n, k)
 	return b, err
+}
+
+// newBatch plans sq x n = (sq x k)(k x n).
+func (a *attention[T]) newBatch(n, k int) (*batch[T], error) {
+	return newBatch[T](a.isa, a.caches, a.workers, a.heads, a.sq, n, k)
 }
 
 func gcd(a, b int) int {

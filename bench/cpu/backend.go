@@ -17,6 +17,7 @@ type Backend struct {
 	caches  cacheSizes
 	cpus    []int            // in the order in which they are used
 	classes map[string][]int // of cpus, by class of core
+	nodes   map[int][]int    // of cpus, by NUMA node
 
 	// The team and memory of the current place: another place gets others, as
 	// pages belong near the worker that wrote them first.
@@ -36,7 +37,7 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}}
+	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
 	}
@@ -45,6 +46,13 @@ func New(dev schema.Device) (*Backend, error) {
 		for _, cpu := range b.cpus {
 			if slices.Contains(class.CPUs, cpu) {
 				b.classes[class.Name] = append(b.classes[class.Name], cpu)
+			}
+		}
+	}
+	for _, node := range dev.CPU.NUMANodes {
+		for _, cpu := range b.cpus {
+			if slices.Contains(node.CPUs, cpu) {
+				b.nodes[node.ID] = append(b.nodes[node.ID], cpu)
 			}
 		}
 	}
@@ -84,7 +92,10 @@ func (b *Backend) enter(p bench.Place) error {
 		return err
 	}
 	cpus := b.cpus
-	if p.Class != "" {
+	switch {
+	case p.NUMA.Bound:
+		cpus = b.nodes[p.NUMA.Node]
+	case p.Class != "":
 		cpus = b.classes[p.Class]
 	}
 	if p.Threads < 1 || p.Threads > len(cpus) {
@@ -95,6 +106,7 @@ func (b *Backend) enter(p bench.Place) error {
 		return err
 	}
 	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
+	b.memory[0].numa, b.memory[1].numa = p.NUMA, p.NUMA
 	return nil
 }
 

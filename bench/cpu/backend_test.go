@@ -43,6 +43,10 @@ var chainShapes = map[string][]string{
 	"conv":      {"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1"},
 	"attention": {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":   {"5x7x9", "65x130x33"},
+
+	// Of the same group, and of other dimensions.
+	"matmul_batched": {"1x5x7x9", "3x33x17x65"},
+	"peak_fma":       nil,
 }
 
 // Every pattern, fused and unfused, on every family, in both types, on one thread
@@ -53,10 +57,11 @@ func TestPatternsAgreeWithReference(t *testing.T) {
 		b := testBackend(t, isa)
 		for _, threads := range []int{1, len(b.cpus)} {
 			for _, p := range append(bench.Patterns(), bench.Operations()...) {
-				for _, text := range chainShapes[p.Group] {
-					if p.Name == "peak_fma" {
-						continue // shares the group of matmul, not its shape
-					}
+				shapes, own := chainShapes[p.Name]
+				if !own {
+					shapes = chainShapes[p.Group]
+				}
+				for _, text := range shapes {
 					verifyShape(t, b, p, text, threads)
 				}
 			}
@@ -111,5 +116,30 @@ func TestUnsupportedIsSaid(t *testing.T) {
 	}
 	if _, err := b.Clock(bench.Place{Threads: runtime.NumCPU() + 1}, true); err == nil {
 		t.Error("more threads than CPUs: no error")
+	}
+}
+
+// Memory that is bound to the node of its cores serves as any other; that a node
+// that is not there refuses is said, not fatal. Paths between nodes need a machine
+// that has several.
+func TestMemoryBoundToNode(t *testing.T) {
+	b := testBackend(t, "")
+	b.nodes = map[int][]int{0: b.cpus}
+	op := bench.Streams[0].Op(bench.NewStreamArrays(1<<20, 1))
+	c := bench.Case{Chain: bench.Chain{op}, DType: schema.FP64, Place: bench.Place{Threads: 1, NUMA: bench.NUMA{Bound: true}}, Seed: 1}
+	if _, err := bench.Verify(b, c); errors.Is(err, bench.ErrUnsupported) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int{-1, 1023, 1024} {
+		c.Place.NUMA.Memory = memory
+		if _, err := b.Open(c); err == nil {
+			t.Errorf("memory of node %d: no error", memory)
+		}
+	}
+	c.Place.NUMA = bench.NUMA{Bound: true, Node: 7}
+	if _, err := b.Open(c); err == nil {
+		t.Error("cores of node 7: no error")
 	}
 }

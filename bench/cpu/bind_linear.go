@@ -13,7 +13,8 @@ func init() {
 }
 
 // bindLinear is a matrix multiplication whose epilogue, if the chain goes on,
-// works on each tile while it is hot.
+// works on each tile while it is hot. Weights that are known before the run are
+// packed here, once.
 func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	x, weights, out := c[0].In[0], c[0].In[1], c.Output()
 	m, k, n := int(x.Dims[0]), int(x.Dims[1]), int(weights.Dims[1])
@@ -36,8 +37,16 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	a := plain(matrix[T]{data: data[T](ws, x), rows: m, cols: k, ld: k})
 	b := plain(matrix[T]{data: data[T](ws, weights), rows: k, cols: n, ld: n})
 	y := matrix[T]{data: data[T](ws, out), rows: m, cols: n, ld: n}
+	name := fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.isa)
+	if weights.Param {
+		packed, err := scratch[T](ws, g.packedBLen())
+		if err != nil {
+			return nil, err
+		}
+		b, name = g.prepackB(packed, b.matrix), name+"_packed"
+	}
 	return &kernel{
-		name: fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.isa),
+		name: name,
 		body: func(w *worker) { g.run(w, s, a, b, y, epi) },
 	}, nil
 }

@@ -37,7 +37,7 @@ func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 		if packed, err = ws.memory.alloc(int64(g.packedBytes())); err != nil {
 			return nil, err
 		}
-		g.prepackB(packed, b, scratch[0].edge)
+		packed, name = g.prepackB(packed, b, scratch[0].edge), name+"_packed"
 	}
 	return &kernel{
 		name: name,

@@ -111,7 +111,7 @@ func (v *conv[T]) run(w *worker, s *gemmScratch[T], x, weights, y []T, epi epilo
 			for pc := 0; pc < g.k; pc += g.kc {
 				kc := min(g.kc, g.k-pc)
 				v.im2col.pack(s.b[w.id], image, pc, kc, jc, jc+n)
-				t := block[T]{pc: pc, jc: jc, n: n, kc: kc, add: pc > 0, row0: group * g.m}
+				t := block[T]{pc: pc, jc: jc, n: n, kc: kc, add: pc > 0, row0: group * g.m, fetch: s.fetch[w.id]}
 				if pc+kc == g.k {
 					t.epi = epi
 				}

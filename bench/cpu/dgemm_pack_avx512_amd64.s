@@ -2,42 +2,119 @@
 
 #include "textflag.h"
 
-// func dgemmTransposeAVX512(dst *float64, ldd int, src *float64, lds int, k int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·dgemmTransposeAVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ src+16(FP), DX
-	MOVQ k+32(FP), R8
-	MOVQ ldd+8(FP), SI
-	SHLQ $0x03, SI
-	MOVQ lds+24(FP), CX
-	SHLQ $0x03, CX
-	LEAQ (SI)(SI*2), R9
-	LEAQ (CX)(CX*2), R10
-	JMP  check
+// func dgemmTransposeAVX512(dst *float64, ldd int, src *float64, lds int, rows int, k int, order *[16]int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·dgemmTransposeAVX512(SB), NOSPLIT, $0-56
+	MOVQ      dst+0(FP), DI
+	MOVQ      src+16(FP), DX
+	MOVQ      rows+32(FP), R9
+	MOVQ      k+40(FP), R8
+	MOVQ      order+48(FP), R11
+	MOVQ      ldd+8(FP), SI
+	SHLQ      $0x03, SI
+	MOVQ      lds+24(FP), CX
+	SHLQ      $0x03, CX
+	VMOVDQU32 (R11), Z31
+	MOVQ      $-1, R11
+	BZHIQ     R9, R11, R11
+	KMOVQ     R11, K1
+	LEAQ      (CX)(CX*2), R10
+	SUBQ      $0x02, R9
+	MOVQ      $0x00000002, R11
+	CMPQ      R11, R9
+	CMOVQGT   R9, R11
+	IMULQ     CX, R11
+	LEAQ      (DX)(R11*1), AX
+	MOVQ      $0x00000004, R11
+	CMPQ      R11, R9
+	CMOVQGT   R9, R11
+	IMULQ     CX, R11
+	LEAQ      (DX)(R11*1), BX
+	MOVQ      $0x00000006, R11
+	CMPQ      R11, R9
+	CMOVQGT   R9, R11
+	IMULQ     CX, R11
+	LEAQ      (DX)(R11*1), R12
+	JMP       check
 
 loop:
-	LEAQ          (DX)(CX*2), R11
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(CX*1)
-	VMOVUPS       (DX), Z0
-	VMOVUPS       (DX)(CX*1), Z1
-	VUNPCKLPD     Z1, Z0, Z8
-	VUNPCKHPD     Z1, Z0, Z9
-	VMOVUPS       X8, (DI)
-	VMOVUPS       X9, (DI)(SI*1)
-	LEAQ          (DI)(SI*2), DI
-	VEXTRACTF32X4 $0x01, Z8, (DI)
-	VEXTRACTF32X4 $0x01, Z9, (DI)(SI*1)
-	LEAQ          (DI)(SI*2), DI
-	VEXTRACTF32X4 $0x02, Z8, (DI)
-	VEXTRACTF32X4 $0x02, Z9, (DI)(SI*1)
-	LEAQ          (DI)(SI*2), DI
-	VEXTRACTF32X4 $0x03, Z8, (DI)
-	VEXTRACTF32X4 $0x03, Z9, (DI)(SI*1)
-	LEAQ          (DI)(SI*2), DI
-	ADDQ          $0x00000040, DX
-	SUBQ          $0x00000008, R8
+	PREFETCHT0   64(DX)
+	PREFETCHT0   64(DX)(CX*1)
+	VMOVUPS      (DX), X0
+	VINSERTF32X4 $0x01, (AX), Z0, Z0
+	VINSERTF32X4 $0x02, (BX), Z0, Z0
+	VINSERTF32X4 $0x03, (R12), Z0, Z0
+	VMOVUPS      (DX)(CX*1), X1
+	VINSERTF32X4 $0x01, (AX)(CX*1), Z1, Z1
+	VINSERTF32X4 $0x02, (BX)(CX*1), Z1, Z1
+	VINSERTF32X4 $0x03, (R12)(CX*1), Z1, Z1
+	VUNPCKLPD    Z1, Z0, Z4
+	VUNPCKHPD    Z1, Z0, Z5
+	VPERMPS      Z4, Z31, Z4
+	VMOVUPD      Z4, K1, (DI)
+	ADDQ         SI, DI
+	VPERMPS      Z5, Z31, Z5
+	VMOVUPD      Z5, K1, (DI)
+	ADDQ         SI, DI
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(CX*1)
+	VMOVUPS      16(DX), X8
+	VINSERTF32X4 $0x01, 16(AX), Z8, Z8
+	VINSERTF32X4 $0x02, 16(BX), Z8, Z8
+	VINSERTF32X4 $0x03, 16(R12), Z8, Z8
+	VMOVUPS      16(DX)(CX*1), X9
+	VINSERTF32X4 $0x01, 16(AX)(CX*1), Z9, Z9
+	VINSERTF32X4 $0x02, 16(BX)(CX*1), Z9, Z9
+	VINSERTF32X4 $0x03, 16(R12)(CX*1), Z9, Z9
+	VUNPCKLPD    Z9, Z8, Z12
+	VUNPCKHPD    Z9, Z8, Z13
+	VPERMPS      Z12, Z31, Z12
+	VMOVUPD      Z12, K1, (DI)
+	ADDQ         SI, DI
+	VPERMPS      Z13, Z31, Z13
+	VMOVUPD      Z13, K1, (DI)
+	ADDQ         SI, DI
+	PREFETCHT0   64(BX)
+	PREFETCHT0   64(BX)(CX*1)
+	VMOVUPS      32(DX), X0
+	VINSERTF32X4 $0x01, 32(AX), Z0, Z0
+	VINSERTF32X4 $0x02, 32(BX), Z0, Z0
+	VINSERTF32X4 $0x03, 32(R12), Z0, Z0
+	VMOVUPS      32(DX)(CX*1), X1
+	VINSERTF32X4 $0x01, 32(AX)(CX*1), Z1, Z1
+	VINSERTF32X4 $0x02, 32(BX)(CX*1), Z1, Z1
+	VINSERTF32X4 $0x03, 32(R12)(CX*1), Z1, Z1
+	VUNPCKLPD    Z1, Z0, Z4
+	VUNPCKHPD    Z1, Z0, Z5
+	VPERMPS      Z4, Z31, Z4
+	VMOVUPD      Z4, K1, (DI)
+	ADDQ         SI, DI
+	VPERMPS      Z5, Z31, Z5
+	VMOVUPD      Z5, K1, (DI)
+	ADDQ         SI, DI
+	PREFETCHT0   64(R12)
+	PREFETCHT0   64(R12)(CX*1)
+	VMOVUPS      48(DX), X8
+	VINSERTF32X4 $0x01, 48(AX), Z8, Z8
+	VINSERTF32X4 $0x02, 48(BX), Z8, Z8
+	VINSERTF32X4 $0x03, 48(R12), Z8, Z8
+	VMOVUPS      48(DX)(CX*1), X9
+	VINSERTF32X4 $0x01, 48(AX)(CX*1), Z9, Z9
+	VINSERTF32X4 $0x02, 48(BX)(CX*1), Z9, Z9
+	VINSERTF32X4 $0x03, 48(R12)(CX*1), Z9, Z9
+	VUNPCKLPD    Z9, Z8, Z12
+	VUNPCKHPD    Z9, Z8, Z13
+	VPERMPS      Z12, Z31, Z12
+	VMOVUPD      Z12, K1, (DI)
+	ADDQ         SI, DI
+	VPERMPS      Z13, Z31, Z13
+	VMOVUPD      Z13, K1, (DI)
+	ADDQ         SI, DI
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, R12
+	SUBQ         $0x00000008, R8
 
 check:
 	TESTQ R8, R8

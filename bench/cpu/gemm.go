@@ -17,6 +17,9 @@ type gemm[T float] struct {
 	blocking
 	grid
 	m, n, k int
+	// reuse says that a packed panel of A is used for one row of tiles only, so that
+	// the next one may take its place, in the cache.
+	reuse bool
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -32,10 +35,14 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int) *gemm[T] {
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
-	g.mc = even(m, b.mc, g.mr)
-	g.kc = even(k, b.kc, 16)
-	g.nc = even(ceilDiv(ceilDiv(n, g.nr), g.grid.cols)*g.nr, b.nc, g.nr)
-	g.nc = ceilDiv(g.nc, g.nr) * g.nr
+	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
+	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
+	// Where C is narrow, the block of B becomes higher: A is read in longer runs.
+	// A panel of A has to fit beside it.
+	kc := max(b.kc, min(b.kc*b.nc/g.nc, b.kc*b.nc/(2*g.mr)))
+	g.kc = even(k, kc, 16)
+	g.mc = even(m, max(b.mc*b.kc/g.kc/g.mr*g.mr, g.mr), g.mr)
+	g.reuse = width <= g.nc
 	return g
 }
 
@@ -44,6 +51,8 @@ type gemmScratch[T float] struct {
 	a [2][]T // packed blocks of A, written in turn; one if each has a slot of it
 	b [][]T  // each worker's packed block of B
 	c [][]T  // each worker's tile at the edge of C
+	// fetch is each worker's list of what comes next.
+	fetch []*fetchList
 }
 
 func (g *gemm[T]) threads() int { return g.rows * g.cols }
@@ -84,7 +93,7 @@ func (g *gemm[T]) newScratch(mem []byte) (*gemmScratch[T], error) {
 	a, b, c := g.lengths()
 	s := &gemmScratch[T]{a: [2][]T{cut(a[0]), cut(a[1])}}
 	for range g.threads() {
-		s.b, s.c = append(s.b, cut(b)), append(s.c, cut(c))
+		s.b, s.c, s.fetch = append(s.b, cut(b)), append(s.c, cut(c)), append(s.fetch, new(fetchList))
 	}
 	return s, nil
 }
@@ -140,7 +149,7 @@ func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b operan
 				n := min(g.nc, j1-jc)
 				bp := s.b[id]
 				t := block[T]{kc: kc, pc: pc, jc: jc, n: n, add: pc > 0 || g.accumulate}
-				t.ic, t.panels = ic, ps
+				t.ic, t.panels, t.fetch = ic, ps, s.fetch[id]
 				t.first, t.last = part(ps.n, 1, row, g.rows)
 				if own {
 					t.base, _ = ps.rows(t.first)
@@ -148,10 +157,14 @@ func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b operan
 						t.pack = &a.matrix
 					}
 				}
-				if b.packed == nil {
-					g.packB(bp, b.matrix, pc, kc, jc, jc+n)
-				} else {
+				switch {
+				case b.packed != nil:
 					bp = b.packed[g.packedCols()*pc+jc*kc:]
+				case g.tilePack != nil && !b.trans:
+					t.b = b.data[pc*b.ld+jc:]
+					t.ldb = b.ld
+				default:
+					g.packB(bp, b.matrix, pc, kc, jc, jc+n)
 				}
 				if pc+kc == g.k {
 					t.epi = epi
@@ -174,12 +187,18 @@ type block[T float] struct {
 	row0        int        // added to the row that the epilogue is told
 	pack        *matrix[T] // A, if its panels still have to be packed
 	base        int        // row of the block of A where the packed panels begin
+	b           []T        // B, if the first row of tiles has to pack it
+	ldb         int
+	fetch       *fetchList // room for a list
 }
 
 // multiply multiplies the panels of A in turn by all panels of B.
 func (g *gemm[T]) multiply(t *block[T], ap, bp []T, c matrix[T], edge []T) {
 	for i := t.first; i < t.last; i++ {
 		if t.pack != nil {
+			if g.reuse {
+				t.base, _ = t.panels.rows(i)
+			}
 			g.packPanels(ap, *t.pack, t.ic, t.pc, t.kc, t.panels, t.base, i, i+1)
 		}
 		g.rowOfTiles(t, i, ap, bp, c, edge)
@@ -192,56 +211,65 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 	rows, i0 := hi-lo, t.ic+lo
 	a := ap[(lo-t.base)*t.kc:][:rows*t.kc]
 	line := c.data[i0*c.ld+t.jc:]
-	_ = line[(rows-1)*c.ld+t.n-1]
-	// The panel of A that comes next, two of its rows a tile: the rows that will be
-	// packed, or the packed panel, as much of it. Without it the first tile of a
-	// panel would wait for all of it, from L3 or from memory.
-	var ahead []T
-	ldAhead, end := 0, 0
-	switch {
-	case t.pack == nil:
-		next := i + 1
-		if next == t.last {
-			next = t.first // of the next block of columns
-		}
-		from, to := t.panels.rows(next)
-		ldAhead, end = t.kc, to-from
-		ahead = ap[(from-t.base)*t.kc:][:end*t.kc]
-	case !t.pack.trans && i+1 < t.last:
-		_, end = t.panels.rows(i + 1)
-		ldAhead = t.pack.ld
-		ahead = t.pack.data[(t.ic+hi)*ldAhead+t.pc : (t.ic+end-1)*ldAhead+t.pc+1]
-		end -= hi
+	_, _ = line[(rows-1)*c.ld+t.n-1], bp[ceilDiv(t.n, g.vl)*g.vl*t.kc-1]
+	next := &line[0]
+	if i+1 < t.last {
+		next = &line[rows*c.ld]
 	}
-	for j, row := 0, 0; j < t.n; j, row = j+g.nr, row+2 {
-		cols := min(g.nr, t.n-j)
-		to := line[j:]
-		fetch, ldFetch := &a[0], 0
-		if row+1 < end {
-			fetch, ldFetch = &ahead[row*ldAhead], ldAhead
-		} else if row < end {
-			fetch = &ahead[row*ldAhead]
-		}
-		if cols%g.vl == 0 {
-			g.tileAhead(rows, cols, t.kc, &a[0], &bp[j*t.kc], &to[0], c.ld, t.add, fetch, ldFetch)
-		} else {
-			width := ceilDiv(cols, g.vl) * g.vl
-			g.tileAhead(rows, width, t.kc, &a[0], &bp[j*t.kc], &edge[0], width, false, fetch, ldFetch)
-			for i := range rows {
-				row, from := to[i*c.ld:][:cols], edge[i*width:][:cols]
-				if !t.add {
-					copy(row, from)
-					continue
-				}
-				for j := range row {
-					row[j] += from[j]
-				}
+	f := g.ahead(t, i, ap)
+	direct := t.n // columns that the kernel can write to C
+	if g.tilePack == nil && t.n%g.vl != 0 {
+		direct = t.n / g.nr * g.nr
+	}
+	switch {
+	case t.b != nil && i == t.first:
+		_ = t.b[(t.kc-1)*t.ldb+t.n-1]
+		g.tilePack(rows, t.n, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, &t.b[0], t.ldb)
+	case direct > 0:
+		g.tile(rows, direct, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, f)
+	}
+	if direct < t.n {
+		cols := t.n - direct
+		width := ceilDiv(cols, g.vl) * g.vl
+		g.tile(rows, width, t.kc, &a[0], &bp[direct*t.kc], &edge[0], width, false, next, f)
+		for i := range rows {
+			row, from := line[i*c.ld+direct:][:cols], edge[i*width:][:cols]
+			if !t.add {
+				copy(row, from)
+				continue
+			}
+			for j := range row {
+				row[j] += from[j]
 			}
 		}
-		if t.epi != nil {
-			t.epi(to, c.ld, t.row0+i0, t.jc+j, rows, cols)
+	}
+	if t.epi != nil {
+		t.epi(line, c.ld, t.row0+i0, t.jc, rows, t.n)
+	}
+}
+
+// ahead lists what the kernel fetches while it works on panel i of A: the next
+// panel, from where it is packed, or from A and to where it will be packed.
+func (g *gemm[T]) ahead(t *block[T], i int, ap []T) *run {
+	if t.fetch == nil {
+		return nil
+	}
+	t.fetch.clear()
+	next := i + 1
+	if next == t.last {
+		next = t.first // of the next block of columns
+	}
+	lo, hi := t.panels.rows(next)
+	size := int(unsafe.Sizeof(T(0)))
+	if t.pack == nil || !g.reuse {
+		t.fetch.add(unsafe.Pointer(&ap[(lo-t.base)*t.kc]), (hi-lo)*t.kc*size)
+	}
+	if t.pack != nil && !t.pack.trans && next > i {
+		for r := lo; r < hi; r++ {
+			t.fetch.add(unsafe.Pointer(&t.pack.data[(t.ic+r)*t.pack.ld+t.pc]), t.kc*size)
 		}
 	}
+	return t.fetch.first()
 }
 
 // packedCols is n with the zeros that fill the last panel.

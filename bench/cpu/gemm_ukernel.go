@@ -6,21 +6,24 @@ import "unsafe"
 type gemmKernels[T float] struct {
 	mr int // rows of the largest tile; every smaller number of rows works too
 	nr int // columns of the widest tile
-	vl int // a tile has a multiple of vl columns, nr at most
+	vl int // elements of a vector: packed panels of B are a multiple of it wide
+	// tile is the micro-kernel, after BLIS, for a row of tiles: it keeps a part of
+	// C[rows x cols], nr columns at most, in registers while it runs along k. C = A*B,
+	// or C += A*B if add. A is packed as [k][rows]; B in panels of nr columns, the
+	// last one narrower, each [k][width].
+	//
+	// Meanwhile it fetches what will be needed: next is where the row of tiles that
+	// follows begins, fetch what else comes from far; it may be nil.
+	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, fetch *run)
 
-	// tile is the micro-kernel, after BLIS: it keeps C[rows x cols] in registers
-	// while it runs along k. C = A*B, or C += A*B if add. A is packed as
-	// [k][rows], B as [k][cols].
-	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool)
+	// tilePack reads B, k rows of cols elements, from src, and packs it into b. Where
+	// it exists, cols may be any number, for tile too; else it is a multiple of vl.
+	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, src *T, lds int)
 
-	// tileAhead does the same and meanwhile fetches k elements from ahead and
-	// as many from ahead+ldAhead into L2: two rows that will be packed next.
-	tileAhead func(rows, cols, k int, a, b, c *T, ldc int, add bool, ahead *T, ldAhead int)
-
-	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < transposeRows and
-	// p < k, a multiple of transposeStep.
-	transpose                    func(dst *T, ldd int, src *T, lds, k int)
-	transposeRows, transposeStep int
+	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k: at least
+	// transposeRows rows, and k a multiple of vl.
+	transpose     func(dst *T, ldd int, src *T, lds, rows, k int)
+	transposeRows int
 
 	// copyRows writes dst[p*nr+j] = src[p*lds+j] for p < k and j < nr.
 	copyRows func(dst, src *T, lds, k int)
@@ -34,37 +37,40 @@ func portableGEMMKernels[T float]() gemmKernels[T] {
 	const nr = 16
 	return gemmKernels[T]{
 		mr: 4, nr: nr, vl: 4,
-		tile: tilePortable[T],
-		tileAhead: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ int) {
-			tilePortable(rows, cols, k, a, b, c, ldc, add)
+		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ *run) {
+			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
 		},
 		transpose:     transposePortable[T],
-		transposeRows: 4, transposeStep: 4,
-		copyRows: func(dst, src *T, lds, k int) { copyRowsPortable(dst, src, lds, k, nr) },
-		biasCol:  biasColPortable[T],
-		biasRow:  biasRowPortable[T],
+		transposeRows: 1,
+		copyRows:      func(dst, src *T, lds, k int) { copyRowsPortable(dst, src, lds, k, nr) },
+		biasCol:       biasColPortable[T],
+		biasRow:       biasRowPortable[T],
 	}
 }
 
 // tilePortable is the twin of the assembly: it keeps 4x4 parts of the tile in
-// registers. The assembly adds the products of an element in the same order,
-// but rounds once where this may round twice.
+// registers. The assembly begins the sum of an element with the old C instead of
+// adding it last, and rounds once where this may round twice.
 //
 //	for i := range rows { for j := range cols {
 //		sum := 0
-//		for p := range k { sum += a[p*rows+i] * b[p*cols+j] }
+//		panel := b[j/nr*nr*k:], width columns wide
+//		for p := range k { sum += a[p*rows+i] * panel[p*width+j%nr] }
 //		c[i*ldc+j] = sum   // or += if add
 //	}}
-func tilePortable[T float](rows, cols, k int, a, b, c *T, ldc int, add bool) {
+func tilePortable[T float](rows, cols, k, nr int, a, b, c *T, ldc int, add bool) {
 	as, bs := unsafe.Slice(a, rows*k), unsafe.Slice(b, cols*k)
 	cs := unsafe.Slice(c, (rows-1)*ldc+cols)
 	for j := 0; j < cols; j += 4 {
+		first := j / nr * nr
+		width := min(nr, cols-first)
+		panel := bs[first*k+j-first:]
 		i := 0
 		for ; i+4 <= rows; i += 4 {
-			tile4x4(k, as[i:], rows, bs[j:], cols, cs[i*ldc+j:], ldc, add)
+			tile4x4(k, as[i:], rows, panel, width, cs[i*ldc+j:], ldc, add)
 		}
 		for ; i < rows; i++ {
-			tile1x4(k, as[i:], rows, bs[j:], cols, cs[i*ldc+j:], add)
+			tile1x4(k, as[i:], rows, panel, width, cs[i*ldc+j:], add)
 		}
 	}
 }

@@ -1,10 +1,17 @@
 package cpu
 
+import (
+	"errors"
+
+	"hwcal/bench"
+)
+
 // memory hands out buffers of one case after the other from arenas. It keeps the
 // pages from case to case: those of a virtual machine are expensive to touch for
 // the first time.
 type memory struct {
 	huge   bool
+	numa   bench.NUMA // where arenas are bound to, if anywhere
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
 }
@@ -23,6 +30,11 @@ func (m *memory) alloc(n int64) ([]byte, error) {
 	a, err := newArena(size, m.huge)
 	if err != nil {
 		return nil, err
+	}
+	if m.numa.Bound {
+		if err := bindMemory(a.whole, m.numa.Memory); err != nil {
+			return nil, errors.Join(err, a.close())
+		}
 	}
 	m.arenas = append(m.arenas, a)
 	return a.alloc(n)

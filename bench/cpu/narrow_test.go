@@ -168,7 +168,7 @@ func TestNarrowPatterns(t *testing.T) {
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
 		for _, threads := range []int{1, len(b.cpus)} {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
-				verifyIn(t, b, "matmul", text, u.dtype, threads)
+				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
 			}
 			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, int64(threads))}, DType: u.dtype, Unit: u.name, Place: bench.Place{Threads: threads}, Seed: 5}
 			if _, err := bench.Verify(b, c); err != nil {

@@ -82,19 +82,15 @@ func (g *gemm[T]) packB(dst []T, b matrix[T], p0, kc, j0, j1 int) {
 // those of the next time.
 const packRows = 4
 
-// transposed writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k. The last
-// group of rows overlaps the one before it instead of being shorter.
+// transposed writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k.
 func (g *gemm[T]) transposed(dst []T, ldd int, src []T, lds, rows, k int) {
-	whole := k / g.transposeStep * g.transposeStep
+	whole := k / g.vl * g.vl
 	if rows < g.transposeRows {
 		whole = 0
 	}
 	if whole > 0 {
 		_, _ = dst[(whole-1)*ldd+rows-1], src[(rows-1)*lds+whole-1]
-		for i := 0; i < rows; i += g.transposeRows {
-			i := min(i, rows-g.transposeRows)
-			g.transpose(&dst[i], ldd, &src[i*lds], lds, whole)
-		}
+		g.transpose(&dst[0], ldd, &src[0], lds, rows, whole)
 	}
 	for i := range rows {
 		for p := whole; p < k; p++ {
@@ -103,13 +99,13 @@ func (g *gemm[T]) transposed(dst []T, ldd int, src []T, lds, rows, k int) {
 	}
 }
 
-// transposePortable writes dst[p*ldd+i] = src[i*lds+p] for i < 4 and p < k.
-func transposePortable[T float](dst *T, ldd int, src *T, lds, k int) {
-	to, from := unsafe.Slice(dst, (k-1)*ldd+4), unsafe.Slice(src, 3*lds+k)
-	r0, r1, r2, r3 := from[:k], from[lds:][:k], from[2*lds:][:k], from[3*lds:][:k]
-	for p := range r0 {
-		d := to[p*ldd:][:4:4]
-		d[0], d[1], d[2], d[3] = r0[p], r1[p], r2[p], r3[p]
+// transposePortable writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k.
+func transposePortable[T float](dst *T, ldd int, src *T, lds, rows, k int) {
+	to, from := unsafe.Slice(dst, (k-1)*ldd+rows), unsafe.Slice(src, (rows-1)*lds+k)
+	for i := range rows {
+		for p, x := range from[i*lds:][:k] {
+			to[p*ldd+i] = x
+		}
 	}
 }
 

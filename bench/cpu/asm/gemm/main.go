@@ -56,9 +56,17 @@ func main() {
 		for _, t := range []target{{isa, "s", "float32", 4}, {isa, "d", "float64", 8}} {
 			u := tile(t)
 			write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+			if t.masked() {
+				u.packs = true
+				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+			}
 			write(fmt.Sprintf("%sgemm_pack_%s_amd64.s", t.prefix, isa.Name), func(c *build.Context) {
 				t.laneBits(c)
-				t.transpose(c)
+				if t.masked() {
+					t.transpose(c)
+				} else {
+					t.transposeLane(c)
+				}
 				t.copyRows(c)
 				t.addBias(c)
 				t.loadRuns(c)

@@ -12,73 +12,164 @@ import (
 
 // ukernel is a micro-kernel: it keeps an mr x (vecs vectors) tile of C in
 // registers. Per step of k it loads vecs vectors of B and broadcasts each of
-// the mr elements of A once.
+// the mr elements of A once. One call computes a row of tiles.
 type ukernel struct {
 	target
 	mr, vecs int
+	unroll   int // steps of k in the body of the loop, a power of two
+	// packs says that B is read from a matrix and packed on the way: the stores
+	// cost nothing beside the FMA.
+	packs bool
 }
 
 // tile is the largest tile whose accumulators leave room for one step of B and
 // two broadcasts: 28 + 2 + 2 of 32 registers, or 12 + 2 + 2 of 16.
+//
+// A step of 14x2 vectors takes 14 cycles, as two units do 28 FMA, or 56 slots of
+// the front end. Loads, broadcasts, FMA and prefetches of B take 46, and what is
+// spread over the unrolled steps (below) less than 6 more.
 func tile(t target) ukernel {
-	if t.Name == simd.AVX512.Name {
-		return ukernel{t, 14, 2}
+	if t.masked() {
+		return ukernel{target: t, mr: 14, vecs: 2, unroll: 8}
 	}
-	return ukernel{t, 6, 2}
+	return ukernel{target: t, mr: 6, vecs: 2, unroll: 8}
 }
 
-const unroll = 2 // steps of k in the body of the loop
-
-// Prefetch distances in steps of k: far enough to hide the L2 cache.
-const aheadA, aheadB = 32, 16
+// Prefetch distances in steps of k: far enough to hide the L2 cache, or for the
+// matrix B what is beyond.
+const aheadA, aheadB, aheadSource = 32, 16, 40
 
 var (
-	regK, regA, regB, regC, regLDC = reg.RDI, reg.RSI, reg.RDX, reg.RBX, reg.RCX
-	regRows, regCols, regAdd       = reg.R8, reg.R9, reg.R10
-	regMain, regC2                 = reg.R11, reg.R12
-	regAhead, regLDAhead           = reg.R13, reg.RAX
+	regA, regB, regC, regLDC = reg.RSI, reg.RDX, reg.RBX, reg.RCX
+	regCols                  = reg.R9
+	regLoop, regEvery        = reg.R8, reg.RDI
+	regRow                   = reg.R10
+	regC2                    = reg.R12
+	// The lines to fetch: address, count, and the run that follows.
+	regAt, regCount, regNext = reg.R13, reg.RAX, reg.R15
+	// Or the matrix B to pack: address, distance of rows, and distance to fetch at.
+	regSource, regLDS, regFar = regAt, regNext, regCount
+	regTemp, regTemp2         = reg.R11, reg.R14
 )
 
 func (u ukernel) emit(c *build.Context) {
-	u.function(c, fmt.Sprintf("Ukr%dx%d", u.mr, u.vecs*u.lanes()), "rows, cols, k int, a, b, c *T, ldc int, add bool, ahead *T, ldAhead int")
-	c.Load(c.Param("rows"), regRows)
+	const params = "rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, "
+	tile := fmt.Sprintf("Ukr%dx%d", u.mr, u.vecs*u.lanes())
+	if u.packs {
+		u.function(c, "Pack"+tile, params+"src *T, lds int")
+	} else {
+		u.function(c, tile, params+"fetch *byte")
+	}
+	c.Load(c.Param("rows"), regRow)
 	c.Load(c.Param("cols"), regCols)
-	c.Load(c.Param("k"), regK)
-	c.Load(c.Param("a"), regA)
 	c.Load(c.Param("b"), regB)
 	c.Load(c.Param("c"), regC)
-	c.Load(c.Param("add"), regAdd.As8())
-	c.Load(c.Param("ahead"), regAhead)
 	u.elements(c, "ldc", regLDC)
-	u.elements(c, "ldAhead", regLDAhead)
-	c.MOVQ(regK, regMain)
-	c.ANDQ(Imm(unroll-1), regK)
-	c.SHRQ(Imm(1), regMain) // by unroll
-	for v := u.vecs; v >= 1; v-- {
-		if v > 1 {
-			c.CMPQ(regCols, U32(v*u.lanes()))
-			c.JNE(LabelRef(fmt.Sprintf("vecs%d", v-1)))
-		}
-		for m := u.mr; m >= 1; m-- {
-			if m > 1 {
-				c.CMPQ(regRows, Imm(uint64(m)))
-				c.JEQ(LabelRef(fmt.Sprintf("tile%dx%d", m, v)))
-			} else {
-				c.JMP(LabelRef(fmt.Sprintf("tile%dx%d", m, v)))
-			}
-		}
-		if v > 1 {
-			c.Label(fmt.Sprintf("vecs%d", v-1))
-		}
+	if u.packs {
+		c.Load(c.Param("src"), regSource)
+		u.elements(c, "lds", regLDS)
+		c.IMUL3Q(U32(aheadSource), regLDS, regFar)
+	} else {
+		u.loadRun(c)
 	}
-	for v := u.vecs; v >= 1; v-- {
-		for m := u.mr; m >= 1; m-- {
-			u.emitTile(c, m, v)
-		}
+	for m := u.mr; m > 1; m-- {
+		c.CMPQ(regRow, Imm(uint64(m)))
+		c.JEQ(LabelRef(fmt.Sprintf("row%d", m)))
 	}
+	for m := 1; m <= u.mr; m++ {
+		u.emitRow(c, m)
+	}
+	c.Label("done")
+	if !u.packs {
+		u.storeRun(c)
+	}
+	c.VZEROUPPER()
+	c.RET()
 }
 
-// emitTile writes the case of rows x vecs.
+// loadRun loads the run of lines to fetch. Without any, those behind A are fetched.
+func (u ukernel) loadRun(c *build.Context) {
+	c.Load(c.Param("a"), regAt)
+	c.MOVQ(U64(1<<62), regCount)
+	c.LEAQ(param(c, "a"), regNext)
+	c.Load(c.Param("fetch"), regTemp)
+	c.TESTQ(regTemp, regTemp)
+	c.JZ(LabelRef("start"))
+	c.MOVQ(Mem{Base: regTemp}, regAt)
+	c.MOVQ(Mem{Base: regTemp, Disp: 8}, regCount)
+	c.MOVQ(Mem{Base: regTemp, Disp: 16}, regNext)
+	c.Label("start")
+}
+
+// storeRun tells how far the fetching came.
+func (u ukernel) storeRun(c *build.Context) {
+	c.Load(c.Param("fetch"), regTemp)
+	c.TESTQ(regTemp, regTemp)
+	c.JZ(LabelRef("return"))
+	c.MOVQ(regAt, Mem{Base: regTemp})
+	c.MOVQ(regCount, Mem{Base: regTemp, Disp: 8})
+	c.MOVQ(regNext, Mem{Base: regTemp, Disp: 16})
+	c.Label("return")
+}
+
+// param is the place of a parameter in memory.
+func param(c *build.Context, name string) Mem {
+	b, err := c.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+// emitRow writes the loop over the tiles of one height.
+func (u ukernel) emitRow(c *build.Context, rows int) {
+	at := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
+	nr := u.vecs * u.lanes()
+	c.Label(at("row"))
+	if u.masked() {
+		// The masks are full until the last tile.
+		c.KXNORQ(reg.K1, reg.K1, reg.K1)
+		c.KXNORQ(reg.K2, reg.K2, reg.K2)
+	}
+	c.Label(at("tile"))
+	// The tile that follows: on the right, or the first of the next row.
+	c.LEAQ(Mem{Base: regC, Disp: u.vecs * u.Bytes}, regC2)
+	c.CMPQ(regCols, U32(nr))
+	c.CMOVQLE(param(c, "next"), regC2)
+	if u.masked() {
+		c.JGE(LabelRef(at("whole")))
+		c.MOVQ(I32(-1), regTemp)
+		c.CMPQ(regCols, U32(u.lanes()))
+		c.JLE(LabelRef(at("half")))
+		c.LEAQ(Mem{Base: regCols, Disp: -u.lanes()}, regTemp2)
+		c.BZHIQ(regTemp2, regTemp, regTemp)
+		c.KMOVQ(regTemp, reg.K2)
+		c.Label(at("whole"))
+	} else {
+		c.JL(LabelRef(at("half")))
+	}
+	u.emitTile(c, rows, 2)
+	if u.packs {
+		// Back to the first row, and to the right.
+		c.Load(c.Param("k"), regTemp)
+		c.IMULQ(regLDS, regTemp)
+		c.SUBQ(regTemp, regSource)
+		c.ADDQ(U32(u.vecs*u.Bytes), regSource)
+	}
+	c.ADDQ(U32(u.vecs*u.Bytes), regC)
+	c.SUBQ(U32(nr), regCols)
+	c.JG(LabelRef(at("tile")))
+	c.JMP(LabelRef("done"))
+	c.Label(at("half"))
+	if u.masked() {
+		c.BZHIQ(regCols, regTemp, regTemp)
+		c.KMOVQ(regTemp, reg.K1)
+	}
+	u.emitTile(c, rows, 1)
+	c.JMP(LabelRef("done"))
+}
+
+// emitTile writes one tile of rows x vecs.
 func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	at := func(s string) string { return fmt.Sprintf("%s%dx%d", s, rows, vecs) }
 	acc := func(i, j int) reg.VecPhysical { return u.V(i*vecs + j) }
@@ -86,18 +177,8 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	b := func(j int) reg.VecPhysical { return u.V(used + j) }
 	spare := min(u.Regs-used-vecs, 4)
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
+	mask := []reg.OpmaskPhysical{reg.K1, reg.K2}
 
-	c.Label(at("tile"))
-	for i := range rows {
-		for j := range vecs {
-			r := acc(i, j)
-			if u.Bytes == 64 {
-				c.VPXORD(r, r, r)
-			} else {
-				c.VXORPS(r, r, r)
-			}
-		}
-	}
 	// With one vector of B a separate broadcast would take a slot of its own for
 	// every FMA, more than the front end delivers.
 	embed := pick(u.target, c.VFMADD231PS_BCST, c.VFMADD231PD_BCST)
@@ -105,11 +186,52 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
-	add := pick(u.target, c.VADDPS, c.VADDPD)
+	loadMasked := pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)
+
+	// C waits in L2, where the tile before has fetched it.
+	c.MOVB(param(c, "add"), regTemp.As8())
+	c.TESTB(regTemp.As8(), regTemp.As8())
+	c.JZ(LabelRef(at("zero")))
+	c.MOVQ(regC, regTemp)
+	for i := range rows {
+		for j := range vecs {
+			from := Mem{Base: regTemp, Disp: j * u.Bytes}
+			if u.masked() {
+				loadMasked(from, mask[j], acc(i, j))
+			} else {
+				load(from, acc(i, j))
+			}
+		}
+		if i < rows-1 {
+			c.ADDQ(regLDC, regTemp)
+		}
+	}
+	c.JMP(LabelRef(at("multiply")))
+	c.Label(at("zero"))
+	for i := range used {
+		if r := u.V(i); u.Bytes == 64 {
+			c.VPXORD(r, r, r)
+		} else {
+			c.VXORPS(r, r, r)
+		}
+	}
+	c.Label(at("multiply"))
 
 	step := func(n int) {
 		for j := range vecs {
-			load(Mem{Base: regB, Disp: (n*vecs + j) * u.Bytes}, b(j))
+			at := Mem{Base: regB, Disp: (n*vecs + j) * u.Bytes}
+			if !u.packs {
+				load(at, b(j))
+				continue
+			}
+			loadMasked(Mem{Base: regSource, Disp: j * u.Bytes}, mask[j], b(j))
+			load(b(j), at)
+			// From L2, and from beyond.
+			c.PREFETCHT0(Mem{Base: regSource, Index: regLDS, Scale: 8, Disp: j * u.Bytes})
+			c.PREFETCHT1(Mem{Base: regSource, Index: regFar, Scale: 1, Disp: j * u.Bytes})
+		}
+		if u.packs {
+			c.ADDQ(regLDS, regSource)
 		}
 		for i := range rows {
 			if embedded {
@@ -123,81 +245,98 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		}
 	}
 	bytesA, bytesB := rows*u.size, vecs*u.Bytes // of one step
-	main := func(alsoC bool) {
-		for n := range unroll {
-			for line := 0; line < bytesB; line += 64 {
+	body := func() {
+		for n := range u.unroll {
+			for line := 0; line < bytesB && !u.packs; line += 64 {
 				if off := n*bytesB + line; off%64 == 0 {
 					c.PREFETCHT0(Mem{Base: regB, Disp: aheadB*bytesB + off})
 				}
 			}
-			if lines := (unroll*bytesA + 63) / 64; n < lines {
+			if lines := (u.unroll*bytesA + 63) / 64; n < lines {
 				c.PREFETCHT0(Mem{Base: regA, Disp: aheadA*bytesA + n*64})
 			}
 			step(n)
 		}
-		c.PREFETCHT1(Mem{Base: regAhead})
-		c.PREFETCHT1(Mem{Base: regAhead, Index: regLDAhead, Scale: 1})
-		c.ADDQ(U32(unroll*u.size), regAhead)
-		if alsoC {
-			for line := 0; line < bytesB; line += 64 {
-				c.PREFETCHT0(Mem{Base: regC2, Disp: line})
-			}
-			c.ADDQ(regLDC, regC2)
+		if !u.packs {
+			c.PREFETCHT1(Mem{Base: regAt})
+			c.PREFETCHT1(Mem{Base: regAt, Disp: 64})
+			c.ADDQ(U32(2*64), regAt)
+			c.MOVQ(Mem{Base: regNext}, regTemp)
+			c.MOVQ(Mem{Base: regNext, Disp: 8}, regTemp2)
+			c.DECQ(regCount)
+			c.CMOVQEQ(regTemp, regAt)
+			c.CMOVQEQ(regTemp2, regCount)
+			c.CMOVQEQ(Mem{Base: regNext, Disp: 16}, regNext)
 		}
-		c.ADDQ(U32(unroll*bytesA), regA)
-		c.ADDQ(U32(unroll*bytesB), regB)
+		c.ADDQ(U32(u.unroll*bytesA), regA)
+		c.ADDQ(U32(u.unroll*bytesB), regB)
 	}
-	// The first passes fetch a row of C each, spread out to cost no time of
-	// their own, and long before it is needed.
-	c.MOVQ(regC, regC2)
-	c.MOVQ(U32(rows), regRows)
-	c.CMPQ(regMain, regRows)
-	c.CMOVQLT(regMain, regRows)
-	c.SUBQ(regRows, regMain)
-	c.TESTQ(regRows, regRows)
+	// A row of the next C is fetched every few passes: the lines come from far, and
+	// there are few buffers for lines on their way.
+	c.Load(c.Param("a"), regA)
+	c.Load(c.Param("k"), regLoop)
+	c.SHRQ(Imm(uint64(log2(u.unroll))), regLoop)
+	c.IMUL3Q(U32((1<<16)/rows), regLoop, regEvery)
+	c.SHRQ(Imm(16), regEvery)
+	c.IMUL3Q(U32(rows), regEvery, regTemp)
+	c.SUBQ(regTemp, regLoop)
+	c.JZ(LabelRef(at("rows")))
+	c.Label(at("rest"))
+	body()
+	c.DECQ(regLoop)
+	c.JNZ(LabelRef(at("rest")))
+	c.Label(at("rows"))
+	c.TESTQ(regEvery, regEvery)
 	c.JZ(LabelRef(at("tail")))
-	c.Label(at("first"))
-	main(true)
-	c.DECQ(regRows)
-	c.JNZ(LabelRef(at("first")))
-	c.TESTQ(regMain, regMain)
-	c.JZ(LabelRef(at("tail")))
-	c.Label(at("main"))
-	main(false)
-	c.DECQ(regMain)
-	c.JNZ(LabelRef(at("main")))
+	c.MOVQ(U32(rows), regRow)
+	c.Label(at("every"))
+	for line := 0; line < bytesB; line += 64 {
+		c.PREFETCHT0(Mem{Base: regC2, Disp: line})
+	}
+	c.ADDQ(regLDC, regC2)
+	c.MOVQ(regEvery, regLoop)
+	c.Label(at("loop"))
+	body()
+	c.DECQ(regLoop)
+	c.JNZ(LabelRef(at("loop")))
+	c.DECQ(regRow)
+	c.JNZ(LabelRef(at("every")))
 
 	c.Label(at("tail"))
-	c.TESTQ(regK, regK)
-	c.JZ(LabelRef(at("update")))
+	c.Load(c.Param("k"), regLoop)
+	c.ANDQ(Imm(uint64(u.unroll-1)), regLoop)
+	c.JZ(LabelRef(at("store")))
 	c.Label(at("one"))
 	step(0)
 	c.ADDQ(U32(bytesA), regA)
 	c.ADDQ(U32(bytesB), regB)
-	c.DECQ(regK)
+	c.DECQ(regLoop)
 	c.JNZ(LabelRef(at("one")))
 
-	c.Label(at("update"))
-	c.TESTB(regAdd.As8(), regAdd.As8())
-	c.JZ(LabelRef(at("store")))
-	c.MOVQ(regC, regC2)
-	for i := range rows {
-		for j := range vecs {
-			add(Mem{Base: regC2, Disp: j * u.Bytes}, acc(i, j), acc(i, j))
-		}
-		if i < rows-1 {
-			c.ADDQ(regLDC, regC2)
-		}
-	}
 	c.Label(at("store"))
+	c.MOVQ(regC, regTemp)
 	for i := range rows {
 		for j := range vecs {
-			load(acc(i, j), Mem{Base: regC, Disp: j * u.Bytes})
+			to := Mem{Base: regTemp, Disp: j * u.Bytes}
+			if u.masked() {
+				load(acc(i, j), mask[j], to)
+			} else {
+				load(acc(i, j), to)
+			}
 		}
 		if i < rows-1 {
-			c.ADDQ(regLDC, regC)
+			c.ADDQ(regLDC, regTemp)
 		}
 	}
-	c.VZEROUPPER()
-	c.RET()
 }
+
+func log2(n int) int {
+	l := 0
+	for 1<<l < n {
+		l++
+	}
+	return l
+}
+
+// masked says whether a store of part of a vector is as cheap as a whole one.
+func (t target) masked() bool { return t.Name == simd.AVX512.Name }

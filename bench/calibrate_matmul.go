@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hwcal/schema"
+)
+
+// matmulCase is one point of the curves of matmul.
+type matmulCase struct {
+	pattern Pattern
+	shape   Shape
+	dtype   schema.DType
+	place   Place
+	chain   Chain
+	// headline cases are what the summary may well quote, and the size at which
+	// GFLOPS over the number of threads are measured. They get all the time of a
+	// case, and are measured twice.
+	headline bool
+}
+
+// headlineShape is large, and still so short that it gives many samples.
+func headlineShape(mode schema.Mode) Shape {
+	if mode == schema.Quick {
+		return square(1024)
+	}
+	return square(2048)
+}
+
+func (c *Calibrator) newMatmulCase(pattern Pattern, s Shape, d schema.DType, p Place) matmulCase {
+	chain, err := pattern.Build(s, p.Threads)
+	if err != nil {
+		panic(err) // a shape of our own
+	}
+	headline := pattern.Name == "matmul" && slices.Equal(s, headlineShape(c.Options.Mode))
+	return matmulCase{pattern, s, d, p, chain, headline}
+}
+
+// matmulCases are every shape of the mode, on one thread and on all: the curve of
+// efficiency over size. A place comes after the other, as each has its own memory.
+func (c *Calibrator) matmulCases() []matmulCase {
+	var cases []matmulCase
+	for _, p := range c.places() {
+		if p.Class != "" {
+			continue // the register peak tells classes apart
+		}
+		for _, d := range c.Options.DTypes {
+			for _, pattern := range matmuls {
+				if c.lacks(pattern, d) {
+					continue
+				}
+				for _, s := range pattern.Shapes(c.Options.Mode) {
+					cases = append(cases, c.newMatmulCase(pattern, s, d, p))
+				}
+			}
+		}
+	}
+	return cases
+}
+
+// once estimates one execution before anything was measured: at the rate of a core
+// with vectors of 256 bits, and 10 GB/s.
+func (m matmulCase) once() time.Duration {
+	flop, bytes := float64(m.chain.FLOP()), float64(m.chain.FusedBytes(m.dtype))
+	return time.Duration(flop*float64(m.dtype.Bytes())/400/float64(m.place.Threads) + bytes/10)
+}
+
+// least is what a case takes whatever its budget, at so much for one execution:
+// one to verify and some samples.
+func least(once time.Duration) time.Duration { return (1 + fewSamples) * once }
+
+// long cases wait until all else is measured: if the budget runs short, they are
+// what is left out.
+func (m matmulCase) long() bool { return least(m.once()) > 2500*time.Millisecond }
+
+func (m matmulCase) short() bool { return !m.long() }
+
+func (m matmulCase) again() bool { return m.headline }
+
+// caseOverhead is about what a case takes beside running: the reference of what is
+// verified, and the readings of the clock.
+const caseOverhead = 30 * time.Millisecond
+
+// matmulSteps plans some of the cases.
+func (c *Calibrator) matmulSteps(of func(matmulCase) bool) []step {
+	var steps []step
+	for _, m := range c.matmulCases() {
+		if of(m) {
+			steps = append(steps, c.matmulStep(m))
+		}
+	}
+	return steps
+}
+
+func (c *Calibrator) matmulStep(m matmulCase) step {
+	set, share := c.Runner.Settings, 1.0
+	if !m.headline {
+		share = set.PointShare
+	}
+	samples := max(time.Duration(share*float64(set.CaseBudget)), min(time.Duration(set.MinSamples)*m.once(), set.CaseLimit))
+	return step{
+		label: fmt.Sprintf("%s %s %s, %s", m.pattern.Name, m.dtype, m.shape, m.place),
+		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+m.once(), least(m.once())),
+		run: func(ctx context.Context, scale float64) error {
+			return c.measureMatmul(ctx, m, scale*share)
+		},
+	}
+}
+
+func (c *Calibrator) measureMatmul(ctx context.Context, m matmulCase, scale float64) error {
+	if peak := c.peak(m.dtype, m.place); peak > 0 {
+		if err := c.affordable(least(time.Duration(float64(m.chain.FLOP()) / peak))); err != nil {
+			return err
+		}
+	}
+	got, err := c.measure(ctx, Case{Chain: m.chain, DType: m.dtype, Place: m.place, Seed: c.Options.Seed}, scale)
+	if err != nil {
+		return err
+	}
+	c.pool(computed{
+		operation: m.pattern.Name, dtype: m.dtype, place: m.place, shape: m.shape,
+		flop: m.chain.FLOP(), bytes: m.chain.FusedBytes(m.dtype), Measurement: got,
+	})
+	return nil
+}
+
+// scalingSteps plans the register peak and one matmul on the numbers of threads
+// between one and all: how compute scales.
+func (c *Calibrator) scalingSteps() []step {
+	var places []Place
+	for _, n := range c.threadCounts() {
+		if n > 1 && n < c.Options.Threads {
+			places = append(places, Place{Threads: n})
+		}
+	}
+	steps := c.peakSteps(places)
+	for _, p := range places {
+		for _, d := range c.Options.DTypes {
+			steps = append(steps, c.matmulStep(c.newMatmulCase(matmuls[0], headlineShape(c.Options.Mode), d, p)))
+		}
+	}
+	return steps
+}
+
+// threadCounts are the numbers of threads over which scaling is measured: each up
+// to 8; of more, the powers of two, one thread a core, and all.
+func (c *Calibrator) threadCounts() []int {
+	all := c.Options.Threads
+	counts := []int{all}
+	for n := 1; n < all; n++ {
+		if all <= 8 || n&(n-1) == 0 || c.Device.CPU != nil && n == c.Device.CPU.Cores {
+			counts = append(counts, n)
+		}
+	}
+	slices.Sort(counts)
+	return counts
+}

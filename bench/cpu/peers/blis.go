@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+func loadBLIS() (library, string, error) {
+	lib, err := dlopen("libblis.so.4", "libblis.so.5", "libblis.so.3", "libblis.so", "libblis-mt.so")
+	if err != nil {
+		return nil, "", err
+	}
+	var initialize func()
+	var version func() string
+	var arch func() int32
+	var archName func(id int) string
+	if err := lib.bind(map[string]any{"bli_init": &initialize, "bli_info_get_version_str": &version, "bli_arch_query_id": &arch, "bli_arch_string": &archName}); err != nil {
+		return nil, "", err
+	}
+	note, err := forceBLIS(archName)
+	if err != nil {
+		return nil, "", err
+	}
+	initialize() // asked before, BLIS does not know the architecture that it was told
+	var c cblas
+	return &c, fmt.Sprintf("BLIS %s, kernels for %s%s", version(), archName(int(arch())), note), c.load(lib)
+}
+
+// forceBLIS makes BLIS use its AVX-512 kernels where the CPU has AVX-512. It goes
+// by models and their names, and takes newer or virtual ones for something less.
+// It has to happen before BLIS first asks for the architecture.
+func forceBLIS(archName func(id int) string) (note string, err error) {
+	const variable = "BLIS_ARCH_TYPE"
+	if os.Getenv(variable) != "" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
+		return "", nil
+	}
+	libc, err := dlopen("libc.so.6")
+	if err != nil {
+		return "", err
+	}
+	var setenv func(name, value string, overwrite int) int32
+	if err := libc.bind(map[string]any{"setenv": &setenv}); err != nil {
+		return "", err
+	}
+	const most = 64 // architectures; names of unknown ones may be anything
+	for id := range most {
+		switch archName(id) {
+		case "skx":
+			value := strconv.Itoa(id)
+			setenv(variable, value, 1)
+			return fmt.Sprintf(" (%s=%s)", variable, value), nil
+		case "generic": // the last
+			return "", nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,53 @@
+/* Bandwidth kernels as a C programmer writes them. Each thread works on its own
+ * part of arrays of `size` doubles in all. */
+#define _GNU_SOURCE
+#include "peer.h"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static double *a, *b, *c;
+static volatile uint64_t checksum; /* keeps the result of reading */
+
+static void map(double **p, long size) {
+	*p = mmap(NULL, size * sizeof **p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*p == MAP_FAILED) abort();
+	madvise(*p, size * sizeof **p, MADV_HUGEPAGE);
+}
+
+static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
+
+/* All kernels share the arrays: a process is asked for one size only. */
+static void prepare(long size, int thread, int threads) {
+	pthread_mutex_lock(&mapping);
+	if (!a) map(&a, size), map(&b, size), map(&c, size);
+	pthread_mutex_unlock(&mapping);
+	for (long i = size * thread / threads; i < size * (thread + 1) / threads; i++) a[i] = 1 + i % 7, b[i] = 2, c[i] = 0;
+}
+
+#define KERNEL(name, body)                                                                     \
+	static void name(long size, int thread, int threads) {                                 \
+		const double s = 3.0;                                                          \
+		(void)s;                                                                       \
+		for (long i = size * thread / threads, n = size * (thread + 1) / threads; i < n; i++) body; \
+	}
+
+KERNEL(fill, c[i] = s)
+KERNEL(copy, c[i] = a[i])
+KERNEL(scale, c[i] = s * a[i])
+KERNEL(add, c[i] = a[i] + b[i])
+KERNEL(triad, c[i] = a[i] + s * b[i])
+
+/* The sum is one of integers, which a compiler may reorder. */
+static void load(long size, int thread, int threads) {
+	const uint64_t *bits = (const uint64_t *)a;
+	uint64_t sum = 0;
+	for (long i = size * thread / threads, n = size * (thread + 1) / threads; i < n; i++) sum += bits[i];
+	checksum = sum;
+}
+
+const struct kernel streams[] = {
+	{"read", "fp64", prepare, load}, {"write", "fp64", prepare, fill},   {"copy", "fp64", prepare, copy},
+	{"scale", "fp64", prepare, scale}, {"add", "fp64", prepare, add}, {"triad", "fp64", prepare, triad}, {0},
+};

@@ -1,0 +1,155 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hwcal/bench"
+	"hwcal/bench/cpu"
+	"hwcal/schema"
+)
+
+// testCase is one thing that we and the peers do.
+type testCase struct {
+	group string // cases of a group are printed together
+	name  string // in its group
+	dtype schema.DType
+	chain bench.Chain // ours, fused if it has several operations
+	isa   cpu.ISA     // of our kernel, if not the best
+	work  float64     // FLOP or bytes of one execution
+
+	kind string // what the peers are asked for
+	dims string // as they read them
+	// shared cases work on inputs that the peers get from us, and their results
+	// are held against ours. The others show only how fast a machine can be driven.
+	shared bool
+}
+
+func (c testCase) String() string { return fmt.Sprintf("%s %s %s", c.group, c.dtype, c.name) }
+
+// matmulShapes: squares; layers with many, few and one row; a narrow one; sizes that
+// no tile divides. The first takes as long as all others together, so that fp64 goes
+// without it.
+var matmulShapes = []string{
+	"4096x4096x4096", "2048x2048x2048", "1024x1024x1024", "512x512x512", "256x256x256",
+	"512x1024x1024", "32x4096x4096", "8x4096x4096", "1x4096x4096", "4096x32x4096",
+	"1023x1023x1023", "1000x999x1001",
+}
+
+var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16"}
+
+// convShapes are layers of ResNet-50: the 3x3 of each stage, one of them at batch 4
+// too, and 1x1 that widen and narrow.
+var convShapes = []string{
+	"1x64x56x56x64x3x1x1x1", "1x128x28x28x128x3x1x1x1", "4x128x28x28x128x3x1x1x1", "1x256x14x14x256x3x1x1x1", "1x512x7x7x512x3x1x1x1",
+	"1x64x56x56x256x1x1x0x1", "1x256x56x56x64x1x1x0x1", "1x512x28x28x128x1x1x0x1",
+}
+
+var attentionShapes = []string{"4x8x256x64", "1x12x512x64", "1x4x2048x128"}
+
+// plan lists the cases for a number of threads.
+func plan(threads int) ([]testCase, error) {
+	all, err := peakCases(threads)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, streamCases(threads)...)
+	for _, p := range []struct {
+		group, pattern string
+		ops            int // of its chain; 0 for all
+		shapes         []string
+		dtypes         []schema.DType
+	}{
+		{"matmul", "matmul", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16}},
+		{"matmul", "matmul", 0, matmulShapes[1:], []schema.DType{schema.FP64}},
+		{"matmul_packed", "matmul_packed", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
+		{"matmul_batched", "matmul_batched", 0, batchedShapes, []schema.DType{schema.FP32}},
+		{"conv_relu", "Conv2d_ReLU", 0, convShapes, []schema.DType{schema.FP32}},
+		{"conv", "Conv2d_ReLU", 1, convShapes, []schema.DType{schema.FP32}},
+		{"attention", "Full_Attention", 0, attentionShapes, []schema.DType{schema.FP32}},
+	} {
+		pattern, err := bench.Lookup(p.pattern)
+		if err != nil {
+			continue // not a pattern of this version
+		}
+		for _, d := range p.dtypes {
+			for _, dims := range p.shapes {
+				shape, err := bench.ParseShape(dims, pattern.Dims)
+				if err != nil {
+					return nil, err
+				}
+				chain, err := pattern.Build(shape, threads)
+				if err != nil {
+					return nil, err
+				}
+				if p.ops > 0 {
+					chain = chain[:p.ops]
+				}
+				all = append(all, testCase{
+					group: p.group, name: dims, dtype: d, chain: chain, work: float64(chain.FLOP()),
+					kind: p.group, dims: dims, shared: true,
+				})
+			}
+		}
+	}
+	return all, nil
+}
+
+// peakCases are the register peaks of the instruction sets that have assembly.
+func peakCases(threads int) ([]testCase, error) {
+	isas, err := cpu.ISAs()
+	if err != nil {
+		return nil, err
+	}
+	var all []testCase
+	for _, isa := range isas {
+		if isa == cpu.Portable {
+			continue
+		}
+		for _, d := range []schema.DType{schema.FP32, schema.FP64} {
+			op := registerPeak(threads)
+			all = append(all, testCase{
+				group: "peak", name: string(isa), dtype: d, chain: bench.Chain{op}, isa: isa, work: float64(op.FLOP),
+				kind: "peak_" + string(isa), dims: fmt.Sprint(op.FLOP / int64(threads)),
+			})
+		}
+	}
+	return all, nil
+}
+
+// registerPeak makes one execution a fraction of a millisecond.
+func registerPeak(threads int) bench.Op { return bench.PeakFMA(64, int64(threads)) }
+
+// streamBytes of each array and thread are far more than any cache holds.
+const streamBytes = 256 << 20
+
+// streamCases hold each of our kernels against the plain one of the same traffic:
+// what "copy_nt4" does is a copy.
+func streamCases(threads int) []testCase {
+	arrays := bench.NewStreamArrays(int64(threads)*streamBytes/schema.FP64.Bytes(), int64(threads))
+	var all []testCase
+	for _, s := range bench.Streams {
+		family, _, _ := strings.Cut(s.Name, "_")
+		all = append(all, testCase{
+			group: "stream", name: s.Name, dtype: schema.FP64, chain: bench.Chain{s.Op(arrays)}, work: float64(s.Traffic(arrays)),
+			kind: strings.TrimRight(family, "0123456789"), dims: fmt.Sprint(int64(threads) * streamBytes / schema.FP64.Bytes()),
+		})
+	}
+	return all
+}
+
+// parseDims reads the dimensions of a case, "512x1024x1024".
+func parseDims(text string) ([]int, error) {
+	var dims []int
+	for word := range strings.SplitSeq(text, "x") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, fmt.Errorf("dimensions %q: %w", text, err)
+		}
+		dims = append(dims, n)
+	}
+	return dims, nil
+}

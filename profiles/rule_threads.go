@@ -1,0 +1,81 @@
+package profiles
+
+import (
+	"fmt"
+
+	"hwcal/schema"
+)
+
+// checkThreads: an entry has no more threads than the run had CPUs, in all or of
+// its class of cores.
+func checkThreads(c *checker) {
+	for at, d := range c.eachDevice() {
+		if d.CPU == nil {
+			continue
+		}
+		most := func(path string, threads, of int, where string) {
+			if threads > of {
+				c.fail(path+"/threads", "more threads than CPUs of "+where, fmt.Sprint(threads), fmt.Sprintf("at most %d", of))
+			}
+		}
+		all := at + "/cpu/used_cpus"
+		for path, e := range computes(at, d) {
+			of, where := len(d.CPU.UsedCPUs), all
+			for i, class := range d.CPU.CoreClasses {
+				if class.Name == e.CoreClass {
+					of, where = min(of, len(class.CPUs)), fmt.Sprintf("%s/cpu/core_classes/%d/cpus", at, i)
+				}
+			}
+			most(path, e.Threads, of, where)
+		}
+		for i, e := range d.Bandwidth {
+			most(fmt.Sprintf("%s/bandwidth/%d", at, i), e.Threads, len(d.CPU.UsedCPUs), all)
+		}
+		for i, e := range d.FusionProfiles {
+			most(fmt.Sprintf("%s/fusion_profiles/%d", at, i), e.Threads, len(d.CPU.UsedCPUs), all)
+		}
+		for i, e := range d.NUMA {
+			most(fmt.Sprintf("%s/numa/%d", at, i), e.Threads, nodeCPUs(d.CPU, e.Node), fmt.Sprintf("node %d among %s", e.Node, all))
+		}
+	}
+}
+
+// nodeCPUs is the number of CPUs of a node that the run had.
+func nodeCPUs(cpu *schema.CPUInfo, node int) int {
+	used := map[int]bool{}
+	for _, id := range cpu.UsedCPUs {
+		used[id] = true
+	}
+	n := 0
+	for _, of := range cpu.NUMANodes {
+		for _, id := range of.CPUs {
+			if of.ID == node && used[id] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// checkNUMA: a path leads to a node that the machine has, and there are paths only
+// between several. Whether its cores are there, the number of threads tells.
+func checkNUMA(c *checker) {
+	for at, d := range c.eachDevice() {
+		if d.CPU == nil && len(d.NUMA) > 0 {
+			c.fail(at+"/numa", "paths between NUMA nodes of a device without cpu", "", "none")
+			continue
+		}
+		nodes := map[int]bool{}
+		if d.CPU != nil {
+			for _, n := range d.CPU.NUMANodes {
+				nodes[n.ID] = true
+			}
+		}
+		for i, e := range d.NUMA {
+			path := fmt.Sprintf("%s/numa/%d", at, i)
+			if !nodes[e.MemoryNode] || len(nodes) < 2 {
+				c.fail(path+"/memory_node", "no such node beside another", fmt.Sprint(e.MemoryNode), "one of several in "+at+"/cpu/numa_nodes")
+			}
+		}
+	}
+}
