@@ -32,8 +32,11 @@ type Backend interface {
 	// Limit is what the hardware cannot exceed, in the instruction set of the
 	// kernels.
 	Limit(d schema.DType, p Place) Limit
-	// Kernels lists the chains that the device can run.
+	// Kernels lists the chains that the device can run. Several units for one
+	// chain and type follow each other, the best first.
 	Kernels() []KernelInfo
+	// Unsupported says why there are no kernels in a type; nothing if there are.
+	Unsupported(d schema.DType) string
 }
 
 // Workspace holds the tensors of one case on the device.
@@ -47,8 +50,8 @@ type Workspace interface {
 	Sample(ks []Kernel, n int) (time.Duration, error)
 	// Read copies elements of a tensor, from index `at` on, into dst.
 	Read(t *Tensor, at int64, dst []float64) error
-	// Poison writes NaN to elements of a tensor, so that a result that a kernel
-	// does not write shows.
+	// Poison writes NaN, or an integer that cannot be right, to elements of a tensor,
+	// so that a result that a kernel does not write shows.
 	Poison(t *Tensor, at []int64) error
 	// Close gives the memory back.
 	Close() error
@@ -71,6 +74,7 @@ type KernelInfo struct {
 type Case struct {
 	Chain      Chain
 	DType      schema.DType
+	Unit       string // of the Kernels that the device lists, where there are several; empty for the best
 	Place      Place
 	Seed       uint64
 	SmallPages bool // ask for base pages instead of huge ones

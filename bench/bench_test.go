@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"hwcal/schema"
 )
 
 // The reductions of traffic that the shapes of the field's own documents give.
@@ -20,7 +22,7 @@ func TestMemoryReduction(t *testing.T) {
 		{"Full_Attention", "4x8x256x64", "85.7%"},
 	} {
 		_, chain := build(t, c.pattern, c.shape)
-		got := fmt.Sprintf("%.1f%%", 100*(1-float64(chain.FusedElems())/float64(chain.UnfusedElems())))
+		got := fmt.Sprintf("%.1f%%", 100*(1-float64(chain.FusedBytes(schema.FP32))/float64(chain.UnfusedBytes(schema.FP32))))
 		if got != c.want {
 			t.Errorf("%s %s: %s less traffic, want %s", c.pattern, c.shape, got, c.want)
 		}

@@ -13,21 +13,42 @@ func (c *Calibrator) peakSteps(places []Place) []step {
 	var steps []step
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
-			steps = append(steps, step{
-				label: fmt.Sprintf("peak_fma %s, %s", d, p),
-				cost:  c.Runner.Settings.CaseBudget + 2*c.Runner.Settings.WarmUp,
-				run: func(ctx context.Context, scale float64) error {
-					return c.measurePeak(ctx, d, p, scale)
-				},
-			})
+			for _, unit := range c.units("peak_fma", d) {
+				label := fmt.Sprintf("peak_fma %s, %s", d, p)
+				if unit != "" {
+					label = fmt.Sprintf("peak_fma %s %s, %s", d, unit, p)
+				}
+				steps = append(steps, step{
+					label: label,
+					cost:  c.Runner.Settings.CaseBudget + 2*c.Runner.Settings.WarmUp,
+					run: func(ctx context.Context, scale float64) error {
+						return c.measurePeak(ctx, d, unit, p, scale)
+					},
+				})
+			}
 		}
 	}
 	return steps
 }
 
-func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, p Place, scale float64) error {
-	op := PeakFMA(peakRounds, int64(p.Threads))
-	m, err := c.measure(ctx, Case{Chain: Chain{op}, DType: d, Place: p, Seed: c.Options.Seed}, scale)
+// units are those of the device that run a chain, where there are several for the type:
+// a peak is the best of them. One alone needs no name.
+func (c *Calibrator) units(chain string, d schema.DType) []string {
+	var names []string
+	for _, k := range c.Runner.Backend.Kernels() {
+		if k.Chain == chain && k.DType == d {
+			names = append(names, k.Implementation)
+		}
+	}
+	if len(names) < 2 {
+		return []string{""}
+	}
+	return names
+}
+
+func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, unit string, p Place, scale float64) error {
+	op := PeakFMA(roundsOf(d), int64(p.Threads))
+	m, err := c.measure(ctx, Case{Chain: Chain{op}, DType: d, Unit: unit, Place: p, Seed: c.Options.Seed}, scale)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ func (c *Calibrator) fusionSteps() []step {
 	for _, pattern := range c.Options.Patterns {
 		for _, s := range pattern.Shapes(c.Options.Mode) {
 			for _, d := range c.Options.DTypes {
+				if c.lacks(pattern, d) {
+					continue
+				}
 				steps = append(steps, step{
 					label: fmt.Sprintf("%s %s %s", pattern.Name, d, s),
 					cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
@@ -66,7 +69,7 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 func (c *Calibrator) intermediates(chain Chain, d schema.DType) (schema.Level, float64) {
 	largest := int64(0)
 	for i := range chain[1:] {
-		largest = max(largest, chain[i+1:i+2].FusedElems()*d.Bytes())
+		largest = max(largest, chain[i+1:i+2].FusedBytes(d))
 	}
 	level := c.levels.of(largest, c.Options.Threads)
 	return level, c.bandwidth(level, "copy", c.Options.Threads)
@@ -80,9 +83,9 @@ func FusionEntry(pattern Pattern, s Shape, chain Chain, d schema.DType, p Place,
 		DType: d, Implementation: cmp.Implementation, Threads: p.Threads,
 		Shape: s.String(), InputShape: s.Values(), ExtraParams: s.Map(),
 		UnfusedLatencyMS: cmp.Unfused * 1e3, UnfusedGFLOPS: float64(flop) / cmp.Unfused / 1e9,
-		UnfusedBytes:   chain.UnfusedElems() * d.Bytes(),
+		UnfusedBytes:   chain.UnfusedBytes(d),
 		FusedLatencyMS: cmp.Fused * 1e3, FusedGFLOPS: float64(flop) / cmp.Fused / 1e9,
-		FusedBytes: chain.FusedElems() * d.Bytes(),
+		FusedBytes: chain.FusedBytes(d),
 		Speedup:    cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High,
 		Blocks: cmp.Blocks, GFLOPSImprovement: cmp.Speedup - 1,
 		FLOP: flop, Verdict: cmp.Verdict, MaxAbsError: cmp.MaxAbsError,

@@ -49,6 +49,9 @@ func (c *Calibrator) matmulCases() []matmulCase {
 		}
 		for _, d := range c.Options.DTypes {
 			for _, pattern := range matmuls {
+				if c.lacks(pattern, d) {
+					continue
+				}
 				for _, s := range pattern.Shapes(c.Options.Mode) {
 					cases = append(cases, c.newMatmulCase(pattern, s, d, p))
 				}
@@ -61,7 +64,7 @@ func (c *Calibrator) matmulCases() []matmulCase {
 // once estimates one execution before anything was measured: at the rate of a core
 // with vectors of 256 bits, and 10 GB/s.
 func (m matmulCase) once() time.Duration {
-	flop, bytes := float64(m.chain.FLOP()), float64(m.chain.FusedElems()*m.dtype.Bytes())
+	flop, bytes := float64(m.chain.FLOP()), float64(m.chain.FusedBytes(m.dtype))
 	return time.Duration(flop*float64(m.dtype.Bytes())/400/float64(m.place.Threads) + bytes/10)
 }
 
@@ -119,7 +122,7 @@ func (c *Calibrator) measureMatmul(ctx context.Context, m matmulCase, scale floa
 	}
 	c.pool(computed{
 		operation: m.pattern.Name, dtype: m.dtype, place: m.place, shape: m.shape,
-		flop: m.chain.FLOP(), bytes: m.chain.FusedElems() * m.dtype.Bytes(), Measurement: got,
+		flop: m.chain.FLOP(), bytes: m.chain.FusedBytes(m.dtype), Measurement: got,
 	})
 	return nil
 }

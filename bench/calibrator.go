@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hwcal/schema"
@@ -56,6 +57,7 @@ const minScale = 0.2
 
 // Run calibrates the device. It returns an error only if ctx ended.
 func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
+	c.recordLacks()
 	var steps []step
 	// The register peak bounds all else: it is measured three times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
@@ -113,6 +115,35 @@ func (c *Calibrator) affordable(least time.Duration) error {
 func (c *Calibrator) observe(p Progress) {
 	if c.Options.Observe != nil {
 		c.Options.Observe(p)
+	}
+}
+
+// lacks says that the device has kernels in the type, but none of the pattern: nothing
+// is planned for it.
+func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
+	kernels := c.Runner.Backend.Kernels()
+	has := func(k KernelInfo) bool { return k.DType == d }
+	runs := func(k KernelInfo) bool { return k.DType == d && k.Chain == c.chainOf(pattern).String() }
+	return slices.ContainsFunc(kernels, has) && !slices.ContainsFunc(kernels, runs)
+}
+
+// chainOf is the chain of a pattern, whatever its shape.
+func (c *Calibrator) chainOf(pattern Pattern) Chain {
+	chain, err := pattern.Build(pattern.Shapes(c.Options.Mode)[0], c.Options.Threads)
+	if err != nil {
+		panic(err) // a shape of our own
+	}
+	return chain
+}
+
+// recordLacks names the patterns that are left out of the plan.
+func (c *Calibrator) recordLacks() {
+	for _, pattern := range slices.Concat(matmuls, c.Options.Patterns) {
+		for _, d := range c.Options.DTypes {
+			if c.lacks(pattern, d) {
+				c.record(fmt.Sprintf("%s %s", pattern.Name, d), fmt.Errorf("no kernel for %s in %s: %w", c.chainOf(pattern), d, ErrUnsupported))
+			}
+		}
 	}
 }
 

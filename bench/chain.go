@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hwcal/bench/ref"
+	"hwcal/schema"
 )
 
 // Tensor is a named array of elements in row-major order.
@@ -13,7 +14,9 @@ type Tensor struct {
 	// Param marks what is known before the run, as the weights of a network are:
 	// a kernel may pack or fold it once, when it is bound.
 	Param bool
-	Fill  Fill
+	// Sums marks what holds sums: in the type that the case's accumulates in.
+	Sums bool
+	Fill Fill
 }
 
 // Elems is the number of elements.
@@ -23,6 +26,14 @@ func (t *Tensor) Elems() int64 {
 		n *= d
 	}
 	return n
+}
+
+// Bytes is its size in a case of the type.
+func (t *Tensor) Bytes(d schema.DType) int64 {
+	if t.Sums {
+		return t.Elems() * d.SumBytes()
+	}
+	return t.Elems() * d.Bytes()
 }
 
 // approxElems cannot overflow.
@@ -59,29 +70,29 @@ func (c Chain) FLOP() int64 {
 	return n
 }
 
-// UnfusedElems counts the elements that the operations read and write one by one.
-func (c Chain) UnfusedElems() int64 {
+// UnfusedBytes counts what the operations read and write one by one.
+func (c Chain) UnfusedBytes(d schema.DType) int64 {
 	var n int64
 	for _, op := range c {
 		for _, t := range op.In {
-			n += t.Elems()
+			n += t.Bytes(d)
 		}
 		if op.Out != nil {
-			n += op.Out.Elems()
+			n += op.Out.Bytes(d)
 		}
 	}
 	return n
 }
 
-// FusedElems counts the elements of the chain's own inputs and outputs: those
-// that a kernel of the whole chain cannot avoid to read and write.
-func (c Chain) FusedElems() int64 {
+// FusedBytes counts the chain's own inputs and outputs: what a kernel of the whole
+// chain cannot avoid to read and write.
+func (c Chain) FusedBytes(d schema.DType) int64 {
 	var n int64
 	for _, t := range c.Inputs() {
-		n += t.Elems()
+		n += t.Bytes(d)
 	}
 	if out := c.Output(); out != nil {
-		n += out.Elems()
+		n += out.Bytes(d)
 	}
 	return n
 }

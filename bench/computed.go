@@ -23,7 +23,8 @@ type computed struct {
 // pool adds a measurement to those of the same case.
 func (c *Calibrator) pool(m computed) {
 	i := slices.IndexFunc(c.computed, func(o computed) bool {
-		return o.operation == m.operation && o.dtype == m.dtype && o.place == m.place && slices.Equal(o.shape, m.shape)
+		return o.operation == m.operation && o.dtype == m.dtype && o.place == m.place && slices.Equal(o.shape, m.shape) &&
+			o.Implementation == m.Implementation
 	})
 	if i < 0 {
 		c.computed = append(c.computed, m)
@@ -86,14 +87,15 @@ func (c *Calibrator) addComputed() {
 	}
 }
 
-// peak is the register peak measured on a place, 0 if there is none.
+// peak is the register peak measured on a place, of the best unit; 0 if there is none.
 func (c *Calibrator) peak(d schema.DType, p Place) float64 {
+	best := 0.0
 	for i := range c.computed {
 		if m := &c.computed[i]; m.operation == "peak_fma" && m.dtype == d && m.place == p {
-			return m.gflops()
+			best = max(best, m.gflops())
 		}
 	}
-	return 0
+	return best
 }
 
 // entry describes the measurement as the profile does.

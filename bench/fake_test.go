@@ -23,6 +23,7 @@ type fake struct {
 	wrong   string   // chain whose results are wrong
 	none    string   // chain that has no kernel
 	slower  map[string]float64
+	kernels []KernelInfo
 }
 
 func newFake() *fake {
@@ -67,7 +68,9 @@ func (f *fake) Limit(d schema.DType, p Place) Limit {
 	return Limit{FLOPPerCycle: 512 / float64(d.Bytes()) * float64(p.Threads), BytesPerCycle: 192 * float64(p.Threads)}
 }
 
-func (f *fake) Kernels() []KernelInfo { return nil }
+func (f *fake) Kernels() []KernelInfo { return f.kernels }
+
+func (f *fake) Unsupported(schema.DType) string { return "" }
 
 func (f *fake) Open(c Case) (Workspace, error) {
 	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}}, nil
@@ -90,7 +93,7 @@ func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
 	if c.String() == w.none {
 		return nil, fmt.Errorf("fake: no kernel for %s: %w", c, ErrUnsupported)
 	}
-	return fakeKernel{c, "fake"}, nil
+	return fakeKernel{c, "fake" + w.Unit}, nil
 }
 
 func (w *fakeWorkspace) Sample(ks []Kernel, n int) (time.Duration, error) {
@@ -119,7 +122,7 @@ func (w *fakeWorkspace) seconds(c Chain) float64 {
 		return far * float64(p.Loads) * 5e-9
 	}
 	t := float64(c.FLOP()) / w.flops(w.DType) / threads
-	bytes := float64(c.FusedElems() * w.DType.Bytes())
+	bytes := float64(c.FusedBytes(w.DType))
 	passes := 1.0
 	if p, is := c[0].Params.(StreamParams); is {
 		passes = float64(p.Passes)
@@ -127,7 +130,7 @@ func (w *fakeWorkspace) seconds(c Chain) float64 {
 	if c[0].Name != "peak_fma" {
 		t += far * passes * bytes / w.bandwidth(bytes, threads)
 	}
-	if factor, ok := w.slower[c.String()]; ok {
+	if factor, ok := w.slower[c.String()+w.Unit]; ok {
 		t *= factor
 	}
 	return t

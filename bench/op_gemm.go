@@ -8,7 +8,7 @@ func Gemm(x, w *Tensor) Op {
 	return Op{
 		Name: "gemm",
 		In:   []*Tensor{x, w},
-		Out:  &Tensor{Name: "gemm", Dims: []int64{m, n}},
+		Out:  &Tensor{Name: "gemm", Dims: []int64{m, n}, Sums: true},
 		FLOP: 2 * m * n * k,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			return ref.Gemm(in[0], in[1], n, k, p)
@@ -22,7 +22,7 @@ func BatchedGemm(x, w *Tensor) Op {
 	return Op{
 		Name: "gemm_batched",
 		In:   []*Tensor{x, w},
-		Out:  &Tensor{Name: "gemm_batched", Dims: []int64{b, m, n}},
+		Out:  &Tensor{Name: "gemm_batched", Dims: []int64{b, m, n}, Sums: true},
 		FLOP: 2 * b * m * n * k,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			return ref.BatchedGemm(in[0], in[1], m, n, k, p)

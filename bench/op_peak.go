@@ -5,8 +5,17 @@ import (
 	"hwcal/schema"
 )
 
-// peakRounds makes one execution some hundred microseconds on a wide core.
-const peakRounds = 64
+// peakRounds makes one execution some hundred microseconds where units for narrow
+// types are fast.
+const peakRounds = 128
+
+// roundsOf makes it as much in a type, on a wide core.
+func roundsOf(d schema.DType) int64 {
+	if d.Bytes() >= schema.FP32.Bytes() {
+		return peakRounds / 16
+	}
+	return peakRounds
+}
 
 // peakAccs is the number of elements that PeakFMA leaves for checking: a whole
 // set of accumulators of the widest kernel.
@@ -14,13 +23,14 @@ const peakAccs = 1024
 
 // PeakFMA runs x <- 0.5 x + 1 in independent registers, `rounds` times over all
 // accumulators of each thread. It touches no memory but to leave the
-// accumulators, which converge to 2. One round counts peakRoundFLOP for each
+// accumulators, which converge to 2. Units that only add products run x <- x + a b,
+// from where that ends at 2. One round counts peakRoundFLOP for each
 // thread, whatever the number of registers, so that a case means the same on
 // every instruction set.
 func PeakFMA(rounds, threads int64) Op {
 	return Op{
 		Name:   "peak_fma",
-		Out:    &Tensor{Name: "accumulators", Dims: []int64{threads, peakAccs}},
+		Out:    &Tensor{Name: "accumulators", Dims: []int64{threads, peakAccs}, Sums: true},
 		FLOP:   rounds * PeakRoundFLOP * threads,
 		Params: PeakParams{rounds},
 		Ref: func(_ []ref.Field, p ref.Precision) ref.Field {
@@ -33,8 +43,9 @@ func PeakFMA(rounds, threads int64) Op {
 type PeakParams struct{ Rounds int64 }
 
 // PeakRoundFLOP is the FLOP of one round and thread: a multiple of
-// 2 FLOP x lanes x accumulators for every kernel of 12 to 30 registers.
-const PeakRoundFLOP = 15 << 14
+// 2 FLOP x lanes x accumulators for every kernel of 12 to 30 registers, and of four
+// tiles.
+const PeakRoundFLOP = 15 << 17
 
 func init() {
 	Register(Pattern{

@@ -25,15 +25,15 @@ type Runner struct {
 
 // open prepares the tensors of a case if there is memory for them.
 func (r *Runner) open(c Case) (Workspace, error) {
-	var elems int64
+	var need int64
 	seen := map[*Tensor]bool{}
 	for _, t := range c.Chain.Tensors() {
 		if !seen[t] {
 			seen[t] = true
-			elems += t.Elems()
+			need += t.Bytes(c.DType)
 		}
 	}
-	if need := elems * c.DType.Bytes(); r.Memory > 0 && need > r.Memory {
+	if r.Memory > 0 && need > r.Memory {
 		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: out of memory", c.Chain, c.DType, need, r.Memory)
 	}
 	return r.Backend.Open(c)

@@ -21,13 +21,22 @@ const verifyElems = 1 << 14
 // verifyRun is the number of neighbours that are verified together.
 const verifyRun = 16
 
-// precisionOf the accumulation: fp64 for fp64, fp32 for all else.
+// precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else. In
+// fp16 vector units add in fp16; kernels may let them do so for shortSum products.
 func precisionOf(d schema.DType) ref.Precision {
-	if d == schema.FP64 {
+	switch d {
+	case schema.FP64:
 		return ref.Precision{U: schema.FP64.UnitRoundoff()}
+	case schema.INT8:
+		return ref.Precision{}
+	case schema.FP16:
+		ku := shortSum * schema.FP16.UnitRoundoff()
+		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku)}
 	}
 	return ref.Precision{U: schema.FP32.UnitRoundoff()}
 }
+
+const shortSum = 32
 
 // expectation is the reference of some elements of the output of a chain.
 type expectation struct {
@@ -129,7 +138,10 @@ func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, time.Dur
 	if err != nil {
 		return 0, 0, err
 	}
-	own := schema.FP64.UnitRoundoff() / precisionOf(c.DType).U
+	own := 0.0
+	if u := precisionOf(c.DType).U; u > 0 {
+		own = schema.FP64.UnitRoundoff() / u
+	}
 	worst := 0.0
 	got := make([]float64, 1)
 	for j, i := range e.at {

@@ -14,7 +14,7 @@ import (
 func printMeasurement(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement) {
 	rates := make([]float64, len(m.Seconds))
 	unit, better := "GFLOPS", stat.Larger
-	flop, bytes := float64(c.Chain.FLOP()), float64(c.Chain.FusedElems()*c.DType.Bytes())
+	flop, bytes := float64(c.Chain.FLOP()), float64(c.Chain.FusedBytes(c.DType))
 	for i, t := range m.Seconds {
 		switch chase, loads := c.Chain[0].Params.(bench.ChaseParams); {
 		case loads:

@@ -25,12 +25,14 @@ var mayImport = map[string][]string{
 	"profiles":        {"bench/stat", "schema"},
 	"hwdetect":        {"schema"},
 	"bench/cpu/peers": {"hwdetect", "bench/cpu", "bench", "bench/stat", "schema"},
-	"bench/cpu":       {"bench", "bench/stat", "bench/ref", "schema"},
+	"bench/cpu":       {"bench", "bench/stat", "bench/ref", "schema", "bench/cpu/internal/emulate"},
 	"bench/cuda":      {"bench", "bench/stat", "bench/ref", "schema"},
 	"bench":           {"bench/stat", "bench/ref", "schema"},
 	"bench/stat":      {"schema"},
 	"bench/ref":       {"schema"},
 	"schema":          {},
+
+	"bench/cpu/internal/emulate": {}, // only tests import it: it needs cgo
 }
 
 // wrongImports lists the imports below root that mayImport does not allow, for

@@ -233,19 +233,19 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 // the others.
 func supported(dev *schema.Device, b bench.Backend, wanted []schema.DType) ([]schema.DType, error) {
 	var have []schema.DType
-	var names []string
+	var reasons []string
 	for _, d := range wanted {
 		if slices.ContainsFunc(b.Kernels(), func(k bench.KernelInfo) bool { return k.Chain == "gemm" && k.DType == d }) {
 			have = append(have, d)
 			continue
 		}
-		names = append(names, string(d))
 		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
-			What: string(d), Reason: fmt.Sprintf("unsupported: this version has no kernels in %s for %s", d, dev.ID),
+			What: string(d), Reason: "unsupported: " + b.Unsupported(d),
 		})
+		reasons = append(reasons, fmt.Sprintf("%s: %s", d, b.Unsupported(d)))
 	}
 	if len(have) == 0 {
-		return nil, fmt.Errorf("device %s: no kernels in %s", dev.ID, strings.Join(names, ", "))
+		return nil, fmt.Errorf("device %s: unsupported: %s", dev.ID, strings.Join(reasons, "; "))
 	}
 	return have, nil
 }

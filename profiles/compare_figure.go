@@ -33,7 +33,7 @@ type figure struct {
 }
 
 // figureIndex holds the figures of a profile; a key has several where a level was
-// measured on several working sets.
+// measured on several working sets, or a peak with several units.
 type figureIndex struct {
 	order []figureKey
 	of    map[figureKey][]figure

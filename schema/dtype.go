@@ -57,6 +57,9 @@ func (d DType) Bytes() int64 {
 	return 0
 }
 
+// SumBytes is the size of one element of the type that it accumulates in.
+func (d DType) SumBytes() int64 { return max(d.Bytes(), FP32.Bytes()) }
+
 // UnitRoundoff is u = 2^-p for a significand of p bits: the largest relative
 // error of rounding one real number to the type. It is 0 for integers.
 func (d DType) UnitRoundoff() float64 {

@@ -46,7 +46,7 @@ func (a *arena) reset() { a.used = 0 }
 func (a *arena) close() error { return unmapMemory(a.whole) }
 
 // as views memory as elements of type T.
-func as[T float](b []byte) []T {
+func as[T any](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 // Backend runs chains of operations on the CPUs that a process may use.
 type Backend struct {
 	isa     ISA
+	units   map[schema.DType][]unit // for types narrower than fp32, best first
 	caches  cacheSizes
 	cpus    []int            // in the order in which they are used
 	classes map[string][]int // of cpus, by class of core
@@ -36,7 +37,10 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, classes: map[string][]int{}, nodes: map[int][]int{}}
+	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}}
+	for _, d := range schema.DTypes() {
+		b.units[d], _ = usableUnits(d)
+	}
 	b.memory[1].huge = true
 	for _, class := range dev.CPU.CoreClasses {
 		for _, cpu := range b.cpus {
@@ -158,7 +162,8 @@ func (b *Backend) Watch(p bench.Place) func() bench.Noise {
 }
 
 // Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
-// core, which no core exceeds; with AVX-512 two loads and one store.
+// core, which no core exceeds; with AVX-512 two loads and one store. Types narrower
+// than fp32 have the limit of their best unit.
 func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 	vector, moves := 8.0, 5.0
 	switch b.isa {
@@ -171,19 +176,47 @@ func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 	if b.isa == Portable {
 		lanes = 1
 	}
+	flop := 2 * 2 * lanes
+	if u, ok := unitNamed(b.units[d], ""); ok {
+		flop = u.flopPerCycle
+	}
 	threads := float64(p.Threads)
-	return bench.Limit{FLOPPerCycle: 2 * 2 * lanes * threads, BytesPerCycle: vector * moves * threads}
+	return bench.Limit{FLOPPerCycle: flop * threads, BytesPerCycle: vector * moves * threads}
 }
 
 // Kernels lists what New's backend can run.
 func (b *Backend) Kernels() []bench.KernelInfo {
 	var all []bench.KernelInfo
 	for _, name := range kernelNames() {
-		for _, d := range []schema.DType{schema.FP64, schema.FP32} {
-			if kernels[name].has(d) {
-				all = append(all, bench.KernelInfo{Chain: name, DType: d, Implementation: string(b.isa)})
+		for _, d := range schema.DTypes() {
+			if !kernels[name].has(d) {
+				continue
+			}
+			for _, implementation := range b.implementations(d) {
+				all = append(all, bench.KernelInfo{Chain: name, DType: d, Implementation: implementation})
 			}
 		}
 	}
 	return all
+}
+
+// implementations are the family of kernels, or the units, that compute in a type.
+func (b *Backend) implementations(d schema.DType) []string {
+	if d == schema.FP64 || d == schema.FP32 {
+		return []string{string(b.isa)}
+	}
+	var names []string
+	for _, u := range b.units[d] {
+		names = append(names, u.name)
+	}
+	return names
+}
+
+// Unsupported says why there are no kernels in a type; nothing if there are.
+func (b *Backend) Unsupported(d schema.DType) string {
+	if len(b.implementations(d)) > 0 {
+		return ""
+	}
+	_, reason := usableUnits(d)
+	return reason
 }

@@ -25,8 +25,8 @@ func (k *kernel) Implementation() string { return k.name }
 // binder makes the kernel of a chain for one element type.
 type binder func(ws *workspace, c bench.Chain) (*kernel, error)
 
-// binders of one chain, by element type.
-type binders struct{ fp32, fp64 binder }
+// binders of one chain, by element type; those narrower than fp32 share one.
+type binders struct{ fp32, fp64, narrow binder }
 
 func (b binders) of(d schema.DType) binder {
 	switch d {
@@ -35,7 +35,7 @@ func (b binders) of(d schema.DType) binder {
 	case schema.FP64:
 		return b.fp64
 	}
-	return nil
+	return b.narrow
 }
 
 func (b binders) has(d schema.DType) bool { return b.of(d) != nil }
@@ -46,10 +46,17 @@ var kernels = map[string]binders{}
 
 // register adds the binders of a chain.
 func register(chain string, fp32, fp64 binder) {
-	if _, twice := kernels[chain]; twice {
+	b := kernels[chain]
+	if b.fp32 != nil {
 		panic("cpu: chain " + chain + " registered twice")
 	}
-	kernels[chain] = binders{fp32, fp64}
+	kernels[chain] = binders{fp32, fp64, b.narrow}
+}
+
+// registerNarrow adds the binder of a chain for the types narrower than fp32.
+func registerNarrow(chain string, narrow binder) {
+	b := kernels[chain]
+	kernels[chain] = binders{b.fp32, b.fp64, narrow}
 }
 
 func kernelNames() []string { return slices.Sorted(maps.Keys(kernels)) }

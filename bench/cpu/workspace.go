@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 	"time"
 	"unsafe"
 
@@ -16,6 +15,7 @@ type workspace struct {
 	isa     ISA
 	caches  cacheSizes
 	dtype   schema.DType
+	unit    unit // that computes in dtype, if that is narrower than fp32
 	seed    uint64
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
@@ -24,14 +24,18 @@ type workspace struct {
 // Open allocates the tensors of a case; each worker writes its part of each
 // first, so that the pages are near it, and inputs get their random values.
 func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
-	if c.DType != schema.FP32 && c.DType != schema.FP64 {
-		return nil, fmt.Errorf("cpu: %s: %w", c.DType, bench.ErrUnsupported)
+	if reason := b.Unsupported(c.DType); reason != "" {
+		return nil, fmt.Errorf("cpu: %s: %s: %w", c.DType, reason, bench.ErrUnsupported)
+	}
+	u, ok := unitNamed(b.units[c.DType], c.Unit)
+	if !ok && c.Unit != "" {
+		return nil, fmt.Errorf("cpu: %s: no unit %s: %w", c.DType, c.Unit, bench.ErrUnsupported)
 	}
 	if err := b.enter(c.Place); err != nil {
 		return nil, err
 	}
 	ws := &workspace{
-		team: b.team, isa: b.isa, caches: b.caches, dtype: c.DType, seed: c.Seed,
+		team: b.team, isa: b.isa, caches: b.caches, dtype: c.DType, unit: u, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{},
 	}
 	if c.SmallPages {
@@ -45,52 +49,45 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		if _, have := ws.tensors[t]; have {
 			continue
 		}
-		mem, err := ws.memory.alloc(t.Elems() * c.DType.Bytes())
+		e := elementOfTensor(t, c.DType)
+		mem, err := ws.memory.alloc(t.Elems() * e.bytes)
 		if err != nil {
 			ws.Close()
 			return nil, fmt.Errorf("cpu: tensor %s of %v: %w", t.Name, t.Dims, err)
 		}
 		ws.tensors[t] = mem
-		values := []float64{0}
+		values := make([]float64, 512) // zeros
 		if i, is := inputs[t]; is {
 			values = t.Fill.Block(c.Seed, i, t.Elems())
 		}
-		if c.DType == schema.FP32 {
-			fill(ws.team, as[float32](mem), values)
-		} else {
-			fill(ws.team, as[float64](mem), values)
-		}
+		fill(ws.team, mem, e, values)
 	}
 	return ws, nil
 }
 
 // fill repeats the values over the tensor, each worker in its part.
-func fill[T float](t *team, dst []T, values []float64) {
-	block := make([]T, len(values))
+func fill(t *team, mem []byte, e element, values []float64) {
+	block := make([]byte, int64(len(values))*e.bytes)
 	for i, v := range values {
-		block[i] = T(v)
+		e.set(block, int64(i), v)
 	}
 	t.run(func(w *worker) {
-		lo, hi := w.share(len(dst), 8)
-		if len(block) == 1 {
-			for i := range dst[lo:hi] {
-				dst[lo+i] = block[0]
-			}
-			return
-		}
+		lo, hi := w.share(len(mem), 64)
 		for i := lo; i < hi; {
-			i += copy(dst[i:hi], block[i%len(block):])
+			i += copy(mem[i:hi], block[i%len(block):])
 		}
 	})
 }
 
 // data views a tensor as elements.
-func data[T float](ws *workspace, t *bench.Tensor) []T {
+func data[T float](ws *workspace, t *bench.Tensor) []T { return as[T](ws.bytes(t)) }
+
+func (ws *workspace) bytes(t *bench.Tensor) []byte {
 	mem, ok := ws.tensors[t]
 	if !ok {
 		panic("cpu: tensor " + t.Name + " is not of this workspace")
 	}
-	return as[T](mem)
+	return mem
 }
 
 // scratch allocates n elements for a kernel.
@@ -119,24 +116,19 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 	if at < 0 || at+int64(len(dst)) > t.Elems() {
 		return fmt.Errorf("cpu: read %s[%d:%d] of %d", t.Name, at, at+int64(len(dst)), t.Elems())
 	}
-	if ws.dtype == schema.FP64 {
-		copy(dst, data[float64](ws, t)[at:])
-		return nil
-	}
-	for i, v := range data[float32](ws, t)[at:][:len(dst)] {
-		dst[i] = float64(v)
+	mem, e := ws.bytes(t), elementOfTensor(t, ws.dtype)
+	for i := range dst {
+		dst[i] = e.get(mem, at+int64(i))
 	}
 	return nil
 }
 
-// Poison writes NaN to elements of a tensor.
+// Poison writes to elements of a tensor what no kernel computes: NaN, or the smallest
+// integer.
 func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {
+	mem, e := ws.bytes(t), elementOfTensor(t, ws.dtype)
 	for _, i := range at {
-		if ws.dtype == schema.FP64 {
-			data[float64](ws, t)[i] = math.NaN()
-		} else {
-			data[float32](ws, t)[i] = float32(math.NaN())
-		}
+		e.set(mem, i, e.wrong)
 	}
 	return nil
 }

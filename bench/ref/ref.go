@@ -23,7 +23,10 @@ func Exact(at func(i int64) float64) Field {
 
 // Precision is the arithmetic of the implementation.
 type Precision struct {
-	U float64 // unit roundoff of the accumulation
+	U float64 // unit roundoff of the accumulation; 0 is exact
+	// Short bounds the relative error of the partial sums that are added in U, where
+	// they are computed in a narrower type.
+	Short float64
 }
 
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
@@ -48,5 +51,5 @@ func (p Precision) dot(k int64, pair func(i int64) (a, b Num)) Num {
 		magnitude += abs(a.V * b.V)
 		carried += abs(a.V)*b.E + abs(b.V)*a.E + a.E*b.E
 	}
-	return Num{v, p.gamma(k+slack)*(magnitude+carried) + carried}
+	return Num{v, (p.gamma(k+slack)+p.Short)*(magnitude+carried) + carried}
 }

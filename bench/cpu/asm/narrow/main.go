@@ -1,0 +1,132 @@
+// Command narrow writes the kernels of package cpu for fp16, bf16 and int8: the
+// matrix multiplication and the register peak of each unit that computes in them, and
+// the packing that they share. Run it in bench/cpu/asm: go run ./narrow
+package main
+
+import (
+	"fmt"
+	"log"
+	"path/filepath"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("narrow: ")
+	for _, t := range tiles {
+		write(fmt.Sprintf("%sgemm_ukr_32x32_amx", t.dtype), func(c *build.Context) {
+			configuration(c)
+			t.block(c)
+			t.peak(c)
+		})
+	}
+	for _, v := range vectors {
+		write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s", v.dtype, v.mr, v.nr(), v.unit), func(c *build.Context) {
+			v.block(c)
+			v.peak(c)
+		})
+	}
+	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
+		write("narrow_pack_"+isa.Name, func(c *build.Context) {
+			packA(c, isa)
+			packQuads(c, isa)
+			if isa.Bytes == 64 {
+				packPairs(c)
+				packRows(c)
+			}
+		})
+	}
+}
+
+func write(name string, emit func(*build.Context)) {
+	file := name + "_amd64.s"
+	if err := simd.WriteFile(filepath.Join("..", file), emit); err != nil {
+		log.Fatalf("%s: %v", file, err)
+	}
+}
+
+// function starts a leaf function without a frame.
+func function(c *build.Context, name, signature string) {
+	c.Function(name)
+	c.Attributes(attr.NOSPLIT)
+	c.SignatureExpr(signature)
+}
+
+// camel turns "avx512_vnni" into "AVX512VNNI".
+func camel(unit string) string { return strings.ToUpper(strings.ReplaceAll(unit, "_", "")) }
+
+// param is where a parameter lies in the frame.
+func param(c *build.Context, name string) operand.Mem {
+	at, err := c.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return at.Addr
+}
+
+// A block kernel multiplies panels of A by panels of B, both packed: steps steps of k,
+// 64 bytes of a row of A each. A panel of A is [steps][rows][64 bytes], one of B is
+// [steps][groups][columns][bytes of a group]. The tiles of C lie one behind the other
+// in acc, from where they are loaded if load, else they start at zero; they are
+// written to out.
+const blockSignature = "func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
+	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)"
+
+var (
+	regA, regB, regAcc, regOut = reg.RSI, reg.RDX, reg.RDI, reg.R8
+	regLDO, regTiles, regSteps = reg.R9, reg.RBX, reg.RCX
+	regPanel                   = reg.R14 // where the panel of A begins
+	regAheadA, regAheadB       = reg.R13, reg.R15
+	regTemp                    = reg.RAX
+)
+
+// blockLoops runs tile for each tile of each panel of A; it ends with regA and
+// regB behind their panels.
+func blockLoops(c *build.Context, accTile int, tile func()) {
+	c.Load(c.Param("a"), regPanel)
+	c.Load(c.Param("acc"), regAcc)
+	c.Load(c.Param("ldo"), regLDO)
+	c.Load(c.Param("aheadA"), regAheadA)
+	c.Load(c.Param("aheadB"), regAheadB)
+	c.Label("row")
+	c.Load(c.Param("b"), regB)
+	c.Load(c.Param("out"), regOut)
+	c.Load(c.Param("panelsB"), regTiles)
+	c.Label("tile")
+	c.MOVQ(regPanel, regA)
+	c.Load(c.Param("steps"), regSteps)
+	tile()
+	c.ADDQ(operand.U32(accTile), regAcc)
+	c.ADDQ(param(c, "nextTile"), regOut)
+	c.ADDQ(param(c, "nextA"), regAheadA)
+	c.ADDQ(param(c, "nextB"), regAheadB)
+	c.DECQ(regTiles)
+	c.JNZ(operand.LabelRef("tile"))
+	c.MOVQ(regA, regPanel)
+	c.ADDQ(param(c, "accSkip"), regAcc)
+	c.Load(c.Param("nextRow"), regTemp)
+	c.ADDQ(regTemp, param(c, "out"))
+	c.DECQ(param(c, "panelsA"))
+	c.JNZ(operand.LabelRef("row"))
+}
+
+// fetchAhead brings what the next block multiplies, or packs, into L2: two rows of each
+// operand, a line of each a step, and the next rows at the next tile.
+func fetchAhead(c *build.Context) {
+	for _, r := range []struct {
+		at     reg.GPPhysical
+		second string
+	}{{regAheadA, "secondA"}, {regAheadB, "secondB"}} {
+		c.Load(c.Param(r.second), regTemp)
+		c.PREFETCHT1(operand.Mem{Base: r.at})
+		c.PREFETCHT1(operand.Mem{Base: r.at, Index: regTemp, Scale: 1})
+		c.ADDQ(operand.U32(64), r.at)
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+// packA copies rows of A into a panel: 64 bytes of row i and step s go to
+// dst[s*next+i*64], with flip added without carry.
+func packA(c *build.Context, isa simd.ISA) {
+	function(c, "narrowPackA"+camel(isa.Name), "func(dst, src *byte, ld, rows, steps, next int, flip uint64)")
+	dst, src, rows, next := reg.RDI, reg.RSI, reg.RCX, reg.R9
+	to, from, steps := reg.RAX, reg.RBX, reg.RDX
+	flip := isa.V(0)
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	c.Load(c.Param("rows"), rows)
+	c.Load(c.Param("next"), next)
+	c.VPBROADCASTQ(param(c, "flip"), flip)
+	c.Label("row")
+	c.MOVQ(dst, to)
+	c.MOVQ(src, from)
+	c.Load(c.Param("steps"), steps)
+	c.Label("step")
+	for at := 0; at < 64; at += isa.Bytes {
+		r := isa.V(1 + at/isa.Bytes)
+		if isa.Bytes == 64 {
+			c.VPXORQ(Mem{Base: from, Disp: at}, flip, r)
+		} else {
+			c.VPXOR(Mem{Base: from, Disp: at}, flip, r)
+		}
+		c.VMOVUPS(r, Mem{Base: to, Disp: at})
+	}
+	c.ADDQ(U32(64), from)
+	c.ADDQ(next, to)
+	c.DECQ(steps)
+	c.JNZ(LabelRef("step"))
+	c.ADDQ(U32(64), dst)
+	c.ADDQ(param(c, "ld"), src)
+	c.DECQ(rows)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// The packing of B interleaves the elements of as many rows as a group has.
+const packSignature = "func(dst, src *byte, ld, groups int)"
+
+// packLoop runs body for each group; row moves on to the next row of B.
+func packLoop(c *build.Context, name string, prepare func(), body func(dst, src reg.GPPhysical, row func()), bytes int) {
+	dst, src, ld, groups := reg.RDI, reg.RSI, reg.RDX, reg.RCX
+	function(c, name, packSignature)
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	c.Load(c.Param("ld"), ld)
+	c.Load(c.Param("groups"), groups)
+	prepare()
+	c.Label("group")
+	body(dst, src, func() { c.ADDQ(ld, src) })
+	c.ADDQ(U32(bytes), dst)
+	c.DECQ(groups)
+	c.JNZ(LabelRef("group"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// order is a table of lanes that stands before the unpacking: it works within 16
+// bytes, and so the columns of a result must lie there before.
+func order(c *build.Context, name string, data func(add func(Constant, int))) Mem {
+	c.StaticGlobal(name)
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	at := 0
+	data(func(x Constant, size int) {
+		c.AddDatum(at, x)
+		at += size
+	})
+	return Mem{Symbol: Symbol{Name: name, Static: true}, Base: reg.StaticBase}
+}
+
+// packPairs interleaves 32 columns of two rows of 16 bits.
+func packPairs(c *build.Context) {
+	lanes := order(c, "pairOrder", func(add func(Constant, int)) {
+		for i := range uint64(4) {
+			add(U64(i), 8)
+			add(U64(4+i), 8)
+		}
+	})
+	packLoop(c, "narrowPackPairsAVX512", func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
+		for i := range 2 {
+			c.VPERMQ(Mem{Base: src}, reg.Z4, simd.AVX512.V(i))
+			row()
+		}
+		c.VPUNPCKLWD(reg.Z1, reg.Z0, reg.Z2)
+		c.VPUNPCKHWD(reg.Z1, reg.Z0, reg.Z3)
+		c.VMOVDQU64(reg.Z2, Mem{Base: dst})
+		c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: 64})
+	}, 128)
+}
+
+// packQuads interleaves the columns of four rows of bytes: 32 with AVX-512, 16
+// else. Behind it stands the sum of columns that VPDPBUSD needs.
+func packQuads(c *build.Context, isa simd.ISA) {
+	name := "narrowPackQuads" + camel(isa.Name)
+	if isa.Bytes == 32 {
+		packLoop(c, name, func() {}, func(dst, src reg.GPPhysical, row func()) {
+			x := func(i int) reg.VecPhysical { return isa.V(i).AsX().(reg.VecPhysical) }
+			for i := range 4 {
+				c.VMOVDQU(Mem{Base: src}, x(i))
+				row()
+			}
+			for i := range 2 { // rows 0 and 1, rows 2 and 3
+				c.VPUNPCKLBW(x(2*i+1), x(2*i), x(4+2*i))
+				c.VPUNPCKHBW(x(2*i+1), x(2*i), x(5+2*i))
+			}
+			for i := range 2 { // columns 0 to 7, columns 8 to 15
+				c.VPUNPCKLWD(x(6+i), x(4+i), x(0))
+				c.VPUNPCKHWD(x(6+i), x(4+i), x(1))
+				c.VMOVDQU(x(0), Mem{Base: dst, Disp: 32 * i})
+				c.VMOVDQU(x(1), Mem{Base: dst, Disp: 32*i + 16})
+			}
+		}, 64)
+	} else {
+		lanes := order(c, "quadOrder", func(add func(Constant, int)) {
+			for i := range uint32(4) {
+				for _, lane := range []uint32{i, 4 + i, i, 4 + i} {
+					add(U32(lane), 4)
+				}
+			}
+		})
+		packLoop(c, name, func() { c.VMOVDQU64(lanes, reg.Z8) }, func(dst, src reg.GPPhysical, row func()) {
+			for i := range 4 {
+				c.VMOVDQU(Mem{Base: src}, isa.V(i).AsY())
+				c.VPERMD(isa.V(i), reg.Z8, isa.V(i))
+				row()
+			}
+			c.VPUNPCKLBW(reg.Z1, reg.Z0, reg.Z4)
+			c.VPUNPCKLBW(reg.Z3, reg.Z2, reg.Z5)
+			c.VPUNPCKLWD(reg.Z5, reg.Z4, reg.Z6)
+			c.VPUNPCKHWD(reg.Z5, reg.Z4, reg.Z7)
+			c.VMOVDQU64(reg.Z6, Mem{Base: dst})
+			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: 64})
+		}, 128)
+	}
+	sumQuads(c, isa)
+}
+
+// sumQuads writes behind a panel -128 times the sums of its columns.
+func sumQuads(c *build.Context, isa simd.ISA) {
+	v := map[int]vector{64: vectors[1], 32: vectors[2]}[isa.Bytes]
+	panel, groups := reg.RSI, reg.RCX
+	shift := isa.V(4)
+	function(c, "narrowSumQuads"+camel(v.unit), "func(panel *byte, groups int)")
+	c.Load(c.Param("panel"), panel)
+	c.Load(c.Param("groups"), groups)
+	c.MOVL(U32(0x80808080), reg.EAX)
+	c.VMOVD(reg.EAX, reg.X4)
+	c.VPBROADCASTD(reg.X4, shift)
+	for j := range 2 * vecs {
+		v.zero(c, isa.V(j))
+	}
+	c.Label("group")
+	for j := range vecs {
+		if isa.Bytes == 64 {
+			c.VPDPBUSD(Mem{Base: panel, Disp: j * isa.Bytes}, shift, isa.V(j))
+		} else {
+			c.VMOVUPS(Mem{Base: panel, Disp: j * isa.Bytes}, isa.V(5))
+			v.dot(c, isa.V(5), shift, isa.V(j))
+		}
+	}
+	c.ADDQ(U32(vecs*isa.Bytes), panel)
+	c.DECQ(groups)
+	c.JNZ(LabelRef("group"))
+	for j := range vecs {
+		c.VPSUBD(isa.V(j), isa.V(vecs+j), isa.V(vecs+j))
+		c.VMOVUPS(isa.V(vecs+j), Mem{Base: panel, Disp: j * isa.Bytes})
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// packRows copies 64 columns of 16 bits.
+func packRows(c *build.Context) {
+	packLoop(c, "narrowPackRowsAVX512", func() {}, func(dst, src reg.GPPhysical, row func()) {
+		for j := range 2 {
+			c.VMOVDQU64(Mem{Base: src, Disp: 64 * j}, simd.AVX512.V(j))
+			c.VMOVDQU64(simd.AVX512.V(j), Mem{Base: dst, Disp: 64 * j})
+		}
+		row()
+	}, 128)
+}

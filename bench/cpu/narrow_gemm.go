@@ -1,0 +1,306 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+)
+
+// stepBytes is the length in k of what all narrow kernels take at once: 64 bytes of a
+// row of A.
+const stepBytes = 64
+
+// narrowKernels are the parts of a GEMM in a type narrower than fp32 that depend on
+// the unit. They work on panels: mr rows of A as [steps][mr][64 bytes], nr columns of
+// B as [steps][groups][nr][group]; what a panel lacks is zero. C is in fp32 or int32.
+type narrowKernels struct {
+	mr, nr int // of a tile
+	group  int // neighbours in k that are multiplied together
+
+	// block multiplies panels of A by panels of B, of as many steps. The tiles of
+	// C lie in acc one behind the other, accSkip bytes more behind each row of them.
+	// Each starts with what is in acc if load, else with zero, and is written to out:
+	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
+	// the same. Meanwhile L2 gets what the next block needs of A and B: a line each
+	// step at ahead and second bytes further, from where both move on, and by next
+	// more at each tile.
+	block func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
+		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+
+	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
+	// dst[step*next+64*row], xor flip.
+	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64)
+
+	// packB packs nr columns, src[row*ld...], of the rows of the groups.
+	packB func(dst, src *byte, ld, groups int)
+
+	// sumB is there if the unit multiplies unsigned by signed numbers. A is then
+	// packed as A + 128, and sumB writes a row of int32 behind a panel of B that makes
+	// up for it: -128 times the sums of its columns, which block adds.
+	sumB func(panel *byte, groups int)
+}
+
+// shift is what packA adds to bytes, without carry.
+func (k *narrowKernels) shift() uint64 {
+	if k.sumB == nil {
+		return 0
+	}
+	return 0x8080_8080_8080_8080
+}
+
+// narrowGEMM is the plan of C = A*B for one shape and unit. The block of C that a
+// worker computes stays in its L2, in a buffer of its own, while blocks of A and B
+// pass by, and is written to C by their last ones: C would otherwise be read and
+// written k/kc times, more than memory gives to units so fast, and its rows would
+// compete for the same sets of the caches where they are a power of two apart.
+// Meanwhile a panel of A stays in L1, and those of B come from L2.
+//
+// A is packed at the first block of columns and kept for the others, B for each block
+// of rows, or once beforehand. Each worker packs what it needs: there is no barrier.
+type narrowGEMM struct {
+	narrowKernels
+	grid
+	m, n, k int
+	size    int // bytes of an element of A and B
+	mc, nc  int // rows and columns of a block of C
+	steps   int // of k in all
+	kc      int // steps of a block
+}
+
+func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
+	if m <= 0 || n <= 0 || k <= 0 || threads <= 0 {
+		return nil, fmt.Errorf("cpu: gemm m=%d n=%d k=%d with %d threads: want positive numbers", m, n, k, threads)
+	}
+	// The block of C takes half of L2; as much is left for blocks of A and B and
+	// what is fetched ahead. Two panels and a tile of C take three quarters of L1.
+	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
+	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
+	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
+	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
+}
+
+// accBytes is the size of an element of C.
+const accBytes = 4
+
+// planNarrowGEMM takes the sizes of blocks as upper bounds; kc counts steps.
+func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
+	g := &narrowGEMM{narrowKernels: u.gemm, m: m, n: n, k: k, size: int(u.dtype.Bytes())}
+	g.grid = newGrid(threads, m, n, g.mr, g.nr)
+	g.steps = ceilDiv(k*g.size, stepBytes)
+	g.kc = even(g.steps, b.kc, 1)
+	g.mc = even(ceilDiv(ceilDiv(m, g.mr), g.rows), max(b.mc/g.mr, 1), 1) * g.mr
+	g.nc = even(ceilDiv(ceilDiv(n, g.nr), g.cols), max(b.nc/g.nr, 1), 1) * g.nr
+	return g
+}
+
+func (g *narrowGEMM) threads() int { return g.rows * g.cols }
+
+// panelA, panelB and tile are the sizes in bytes of what the names say; panels are
+// those of one block.
+func (g *narrowGEMM) panelA(steps int) int { return g.mr * stepBytes * steps }
+func (g *narrowGEMM) tile() int            { return g.mr * g.nr * accBytes }
+func (g *narrowGEMM) panelB(steps int) int {
+	sums := 0
+	if g.sumB != nil {
+		sums = g.nr * accBytes
+	}
+	return g.nr*stepBytes*steps + sums
+}
+
+// narrowScratch is the memory that one worker works in, one run at a time.
+type narrowScratch struct{ a, b, c, edge []byte }
+
+// lengths are the sizes of the buffers in bytes.
+func (g *narrowGEMM) lengths() (a, b, c, edge int) {
+	rows, cols := g.mc/g.mr, g.nc/g.nr
+	return rows * g.panelA(g.steps), cols * g.panelB(g.kc), rows * cols * g.tile(), g.nr * stepBytes
+}
+
+// scratchBytes is the size of the memory that newScratch wants.
+func (g *narrowGEMM) scratchBytes() int64 {
+	a, b, c, edge := g.lengths()
+	return int64(g.threads()) * int64(a+b+c+edge)
+}
+
+// newScratch cuts mem, aligned to 64 bytes, into the buffers of each worker.
+func (g *narrowGEMM) newScratch(mem []byte) ([]narrowScratch, error) {
+	if int64(len(mem)) < g.scratchBytes() {
+		return nil, fmt.Errorf("cpu: gemm %dx%dx%d: scratch of %d bytes, want %d", g.m, g.n, g.k, len(mem), g.scratchBytes())
+	}
+	cut := func(n int) []byte {
+		part := mem[:n:n]
+		mem = mem[n:]
+		return part
+	}
+	a, b, c, edge := g.lengths()
+	s := make([]narrowScratch, g.threads())
+	for i := range s {
+		s[i] = narrowScratch{cut(a), cut(b), cut(c), cut(edge)}
+	}
+	return s, nil
+}
+
+// rows of bytes: row i begins at data[i*ld].
+type byteRows struct {
+	data []byte
+	ld   int
+}
+
+// run computes C on worker id. All workers of the plan call it, each with its id; a
+// barrier must follow before another reads C or writes the inputs. packed is B as
+// prepackB made it, or nil.
+func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows) {
+	row, col := id/g.cols, id%g.cols
+	i0, i1 := part(g.m, g.mr, row, g.rows)
+	j0, j1 := part(g.n, g.nr, col, g.cols)
+	for ic := i0; ic < i1; ic += g.mc {
+		for jc := j0; jc < j1; jc += g.nc {
+			t := narrowBlock{
+				narrowGEMM: g, c: c, acc: s.c,
+				i0: ic, j0: jc, m: min(g.mc, i1-ic), n: min(g.nc, j1-jc),
+			}
+			for pc := 0; pc < g.steps; pc += g.kc {
+				t.pc, t.steps = pc, min(g.kc, g.steps-pc)
+				nextI, nextJ, nextP := ic, jc, pc+t.steps // the next block
+				if nextP == g.steps {
+					nextJ, nextP = jc+g.nc, 0
+				}
+				if nextJ >= j1 {
+					nextI, nextJ = ic+g.mc, j0
+				}
+				t.a, t.b = s.a[t.panelsA()*g.panelA(pc):], s.b
+				if jc == j0 {
+					g.packBlockA(t.a, a, ic, t.m, pc, t.steps)
+				}
+				if nextJ == j0 {
+					t.aheadA = ahead(a.data, nextI*a.ld+nextP*stepBytes, a.ld, t.steps*stepBytes, t.steps)
+				} else {
+					t.aheadA = ahead(s.a, t.panelsA()*g.panelA(nextP), 0, 0, t.steps)
+				}
+				if packed == nil {
+					g.packBlockB(t.b, b, s.edge, jc, t.n, pc, t.steps)
+					t.aheadB = ahead(b.data, nextP*stepBytes/g.size*b.ld+nextJ*g.size, b.ld, t.n*g.size, t.steps)
+				} else {
+					t.b = packed[g.packedAt(jc, t.n, pc):]
+					t.aheadB = ahead(packed, g.packedAt(nextJ, min(g.nc, j1-nextJ), nextP), 0, 0, t.steps)
+				}
+				t.multiply()
+			}
+		}
+	}
+}
+
+// lookahead is what block fetches of an operand.
+type lookahead struct {
+	at           *byte
+	second, next int
+}
+
+// ahead fetches rows of width bytes, ld bytes apart, from data[from] on: two rows a
+// tile, or two parts of one that is longer than the lines that a tile has steps for;
+// what is packed is one long row. Where nothing follows, it fetches what it has.
+func ahead(data []byte, from, ld, width, steps int) lookahead {
+	part := steps * stepBytes
+	switch {
+	case from >= len(data):
+		return lookahead{&data[0], 0, -part}
+	case ld == 0:
+		return lookahead{&data[from], part, part}
+	case width > part:
+		return lookahead{&data[from], part, ld - part}
+	}
+	return lookahead{&data[from], ld, 2*ld - part}
+}
+
+// packedAt is where the block of B of n columns from j0 and of steps from pc begins
+// if all of B is packed: the blocks of the same columns follow each other.
+func (g *narrowGEMM) packedAt(j0, n, pc int) int {
+	sums := g.panelB(0)
+	whole := g.panelB(g.steps) - sums + ceilDiv(g.steps, g.kc)*sums // of all steps
+	return j0/g.nr*whole + ceilDiv(n, g.nr)*(g.panelB(pc)-sums+pc/g.kc*sums)
+}
+
+// packedBytes is the length that prepackB wants.
+func (g *narrowGEMM) packedBytes() int { return g.packedAt(ceilDiv(g.n, g.nr)*g.nr, 0, 0) }
+
+// prepackB packs all of B, once for many runs. It is serial.
+func (g *narrowGEMM) prepackB(dst []byte, b byteRows, edge []byte) []byte {
+	dst = dst[:g.packedBytes()]
+	for col := range g.cols {
+		j0, j1 := part(g.n, g.nr, col, g.cols)
+		for jc := j0; jc < j1; jc += g.nc {
+			n := min(g.nc, j1-jc)
+			for pc := 0; pc < g.steps; pc += g.kc {
+				g.packBlockB(dst[g.packedAt(jc, n, pc):], b, edge, jc, n, pc, min(g.kc, g.steps-pc))
+			}
+		}
+	}
+	return dst
+}
+
+// narrowBlock is a block of C, m x n from (i0, j0), and the blocks of A and B that
+// are multiplied into it: steps steps from pc on.
+type narrowBlock struct {
+	*narrowGEMM
+	c              byteRows
+	acc            []byte
+	i0, j0, m, n   int
+	pc, steps      int
+	a, b           []byte
+	aheadA, aheadB lookahead
+}
+
+func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
+func (t *narrowBlock) panelsB() int { return ceilDiv(t.n, t.nr) }
+
+// multiply leaves the sums in acc, and those of the last steps in C. What is whole
+// tiles of C goes there at once, the rest by way of acc.
+func (t *narrowBlock) multiply() {
+	rows, cols := t.panelsA(), t.panelsB()
+	if t.pc+t.steps < t.narrowGEMM.steps {
+		t.tiles(0, rows, 0, cols, false)
+		return
+	}
+	wholeRows, wholeCols := t.m/t.mr, t.n/t.nr
+	t.tiles(0, wholeRows, 0, wholeCols, true)
+	t.tiles(0, wholeRows, wholeCols, cols, false)
+	t.tiles(wholeRows, rows, 0, cols, false)
+	for i := range rows {
+		for j := range cols {
+			if i == wholeRows || j == wholeCols {
+				t.copyTile(i, j)
+			}
+		}
+	}
+}
+
+// tiles multiplies panels [i0, i1) of A by panels [j0, j1) of B.
+func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
+	if i0 == i1 || j0 == j1 {
+		return
+	}
+	row := t.panelsB() * t.tile() // of tiles in acc
+	acc := t.acc[i0*row+j0*t.tile():]
+	skip := row - (j1-j0)*t.tile()
+	out, ldo, nextTile, nextRow := acc, t.nr*accBytes, t.tile(), row
+	if direct {
+		ldo, nextTile, nextRow = t.c.ld, t.nr*accBytes, t.mr*t.c.ld
+		out = t.c.data[(t.i0+i0*t.mr)*ldo+(t.j0+j0*t.nr)*accBytes:]
+		_ = out[((i1-i0)*t.mr-1)*ldo+(j1-j0)*t.nr*accBytes-1]
+	}
+	_ = acc[(i1-i0-1)*row+(j1-j0)*t.tile()-1]
+	a, b := t.a[i0*t.panelA(t.steps):], t.b[j0*t.panelB(t.steps):]
+	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
+	t.block(i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
+		&out[0], ldo, nextTile, nextRow,
+		t.aheadA.at, t.aheadA.second, t.aheadA.next, t.aheadB.at, t.aheadB.second, t.aheadB.next)
+}
+
+// copyTile copies to C what it has of a tile in acc.
+func (t *narrowBlock) copyTile(i, j int) {
+	from := t.acc[(i*t.panelsB()+j)*t.tile():]
+	rows, cols := min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr)
+	to := t.c.data[(t.i0+i*t.mr)*t.c.ld+(t.j0+j*t.nr)*accBytes:]
+	for r := range rows {
+		copy(to[r*t.c.ld:][:cols*accBytes], from[r*t.nr*accBytes:])
+	}
+}

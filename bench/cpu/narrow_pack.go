@@ -1,0 +1,58 @@
+package cpu
+
+// packBlockA packs m rows of A from i0 on, steps steps from pc on.
+func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
+	whole := min(steps, g.k*g.size/stepBytes-pc) // of k; the last step may have less
+	for i := 0; i < m; i += g.mr {
+		panel := dst[i/g.mr*g.panelA(steps):][:g.panelA(steps)]
+		rows := min(g.mr, m-i)
+		if rows < g.mr || whole < steps {
+			clear(panel)
+		}
+		src := a.data[(i0+i)*a.ld+pc*stepBytes:]
+		if whole > 0 {
+			_ = src[(rows-1)*a.ld+whole*stepBytes-1]
+			g.packA(&panel[0], &src[0], a.ld, rows, whole, g.mr*stepBytes, g.shift())
+		}
+		if whole == steps {
+			continue
+		}
+		for r := range rows {
+			to := panel[(whole*g.mr+r)*stepBytes:]
+			rest := copy(to, src[r*a.ld+whole*stepBytes:][:g.k*g.size-(pc+whole)*stepBytes])
+			for p := range to[:rest] {
+				to[p] ^= byte(g.shift())
+			}
+		}
+	}
+}
+
+// packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole
+// panel, or no whole step, gets its zeros in edge before.
+func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
+	depth := stepBytes / g.size // rows of a step
+	groups := depth / g.group
+	for j := 0; j < n; j += g.nr {
+		panel := dst[j/g.nr*g.panelB(steps):][:g.panelB(steps)]
+		cols := min(g.nr, n-j) * g.size
+		whole := 0
+		if cols == g.nr*g.size {
+			whole = min(steps, g.k/depth-pc)
+		}
+		src := b.data[pc*depth*b.ld+(j0+j)*g.size:]
+		if whole > 0 {
+			_ = src[(whole*depth-1)*b.ld+cols-1]
+			g.packB(&panel[0], &src[0], b.ld, whole*groups)
+		}
+		for s := whole; s < steps; s++ {
+			clear(edge)
+			for r := range min(depth, g.k-(pc+s)*depth) {
+				copy(edge[r*g.nr*g.size:][:cols], src[(s*depth+r)*b.ld:])
+			}
+			g.packB(&panel[s*g.nr*stepBytes], &edge[0], g.nr*g.size, groups)
+		}
+		if g.sumB != nil {
+			g.sumB(&panel[0], steps*groups)
+		}
+	}
+}

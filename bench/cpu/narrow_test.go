@@ -1,0 +1,198 @@
+package cpu
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"hwcal/bench"
+	"hwcal/bench/cpu/internal/emulate"
+	"hwcal/schema"
+)
+
+// present says whether this process can use the unit itself.
+func present(u unit) bool {
+	return cpuid.CPU.Supports(u.needs...) && (u.isa != AMX || amxRefused() == "")
+}
+
+// eachUnit runs f for every unit, emulated where the CPU lacks it.
+func eachUnit(t *testing.T, f func(t *testing.T, u unit)) {
+	for _, u := range units {
+		t.Run(fmt.Sprintf("%s/%s", u.dtype, u.name), func(t *testing.T) {
+			if !present(u) {
+				if !emulate.Supported() {
+					t.Skipf("this machine neither has %s nor can emulate it", u.title)
+				}
+				if err := emulate.Install(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f(t, u)
+		})
+	}
+}
+
+// narrowCase is one product in one arrangement.
+type narrowCase struct {
+	m, n, k, threads int
+	block            blocking // in mr, steps and nr; zero: from the caches
+	pack, front      bool
+}
+
+func TestNarrowGEMM(t *testing.T) {
+	eachUnit(t, func(t *testing.T, u unit) {
+		mr, nr, step := u.gemm.mr, u.gemm.nr, stepBytes/int(u.dtype.Bytes())
+		small := blocking{2 * mr, 2, 2 * nr}
+		var cases []narrowCase
+		for _, m := range []int{1, mr - 1, mr + 1} {
+			for _, n := range []int{1, nr, nr + 1} {
+				for _, k := range []int{u.gemm.group + 1, step, step + 1} {
+					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0})
+				}
+			}
+		}
+		// Edges of the blocks; an emulated instruction takes a microsecond.
+		shape := 0
+		for _, m := range []int{2 * mr, 4*mr + 3} {
+			for _, n := range []int{2 * nr, 5*nr - 2} {
+				for _, k := range []int{2 * step, 3*step + 5} {
+					shape++
+					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0})
+				}
+			}
+		}
+		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true})
+		r := rand.New(rand.NewPCG(3, 4))
+		teams := map[int]*team{}
+		for _, c := range cases {
+			if teams[c.threads] == nil {
+				teams[c.threads] = newTestTeam(t, c.threads)
+			}
+			if err := checkNarrowGEMM(t, r, u, teams[c.threads], c); err != nil {
+				t.Fatalf("%+v: %v", c, err)
+			}
+		}
+	})
+}
+
+// checkNarrowGEMM multiplies integers so small that every sum is exact, in fp16 too, and
+// compares all elements. int8 gets its whole range.
+func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase) error {
+	var g *narrowGEMM
+	if c.block == (blocking{}) {
+		var err error
+		if g, err = newNarrowGEMM(u, cacheSizes{}, c.threads, c.m, c.n, c.k); err != nil {
+			return err
+		}
+	} else {
+		g = planNarrowGEMM(u, c.block, c.threads, c.m, c.n, c.k)
+	}
+	guarded := func(n int) []byte {
+		front, back := guardedBytes(t, n)
+		if c.front {
+			return front
+		}
+		return back
+	}
+	elem, sum := elements[u.dtype], elementOfTensor(&bench.Tensor{Sums: true}, u.dtype)
+	random := func(rows, cols int) (byteRows, []float64) {
+		ld := cols + 3
+		x := byteRows{guarded(((rows-1)*ld + cols) * g.size), ld * g.size}
+		for i := range x.data {
+			x.data[i] = 0x7f // NaN, or a large number
+		}
+		values := make([]float64, rows*cols)
+		for i := range rows {
+			for j := range cols {
+				v := float64(r.IntN(7) - 3)
+				if u.dtype == schema.INT8 {
+					v = float64(r.IntN(255)-127) / int8Scale
+				}
+				at := int64(i*ld + j)
+				elem.set(x.data, at, v)
+				values[i*cols+j] = elem.get(x.data, at)
+			}
+		}
+		return x, values
+	}
+	a, av := random(c.m, c.k)
+	b, bv := random(c.k, c.n)
+	ldc := c.n + 5
+	y := byteRows{guarded(((c.m-1)*ldc + c.n) * accBytes), ldc * accBytes}
+	for i := range y.data {
+		y.data[i] = 0x7f
+	}
+	before := bytes.Clone(y.data)
+	mem := guarded(int(g.scratchBytes()))
+	s, err := g.newScratch(mem)
+	if err != nil {
+		return err
+	}
+	var packed []byte
+	if c.pack {
+		packed = g.prepackB(guarded(g.packedBytes()), b, s[0].edge)
+	}
+	for i := range mem { // what a run before left behind must not matter
+		mem[i] = 0x7f
+	}
+	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y) })
+	for i := range c.m {
+		for j := range ldc {
+			at := int64(i*ldc + j)
+			if j >= c.n {
+				if from := at * accBytes; from < int64(len(y.data)) && !bytes.Equal(y.data[from:from+accBytes], before[from:from+accBytes]) {
+					return fmt.Errorf("padding c[%d,%d] was written", i, j)
+				}
+				continue
+			}
+			want := 0.0
+			for p := range c.k {
+				want += av[i*c.k+p] * bv[p*c.n+j]
+			}
+			if got := sum.get(y.data, at); got != want {
+				return fmt.Errorf("c[%d,%d] = %g, want %g", i, j, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+// Random normal values, through the backend, on one thread and two: within the bounds
+// that hold for measurements too.
+func TestNarrowPatterns(t *testing.T) {
+	eachUnit(t, func(t *testing.T, u unit) {
+		b := testBackend(t, "")
+		b.units = map[schema.DType][]unit{u.dtype: {u}}
+		for _, threads := range []int{1, len(b.cpus)} {
+			for _, text := range []string{"1x1x1", "33x65x129"} {
+				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
+			}
+			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, int64(threads))}, DType: u.dtype, Unit: u.name, Place: bench.Place{Threads: threads}, Seed: 5}
+			if _, err := bench.Verify(b, c); err != nil {
+				t.Errorf("peak: %v", err)
+			}
+		}
+	})
+}
+
+func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threads int) {
+	t.Helper()
+	p, err := bench.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape, err := bench.ParseShape(text, p.Dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := p.Build(shape, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Verify(b, bench.Case{Chain: chain, DType: d, Place: bench.Place{Threads: threads}, Seed: 7}); err != nil {
+		t.Errorf("%s %s %s %d threads: %v", name, shape, d, threads, err)
+	}
+}
