@@ -21,7 +21,10 @@ type Calibrator struct {
 	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
-	warnings []schema.Warning
+	// disturbed are the indices of computed that the present step has measured and
+	// the host disturbed.
+	disturbed []int
+	warnings  []schema.Warning
 }
 
 // Options of a calibration.
@@ -79,6 +82,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	}
 	begin := c.Runner.Now()
 	c.deadline = begin.Add(c.Options.Budget)
+	var again []disturbedStep
 	for i, s := range steps {
 		left := c.deadline.Sub(c.Runner.Now())
 		c.observe(Progress{i, len(steps), s.label, min(left, planned)})
@@ -92,10 +96,49 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 			return c.Device, nil, context.Cause(ctx)
 		}
 		c.record(s.label, err)
+		again = c.appendDisturbed(again, s)
+	}
+	if err := c.measureAgain(ctx, again, len(steps)); err != nil {
+		return c.Device, nil, err
 	}
 	c.observe(Progress{len(steps), len(steps), "", 0})
 	c.finish()
 	return c.Device, c.warnings, nil
+}
+
+// disturbedStep measured a case, an index of computed, that the host disturbed.
+type disturbedStep struct {
+	step
+	computed int
+}
+
+// appendDisturbed adds the step if what it measured was disturbed.
+func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedStep {
+	for _, i := range c.disturbed {
+		again = append(again, disturbedStep{s, i})
+	}
+	c.disturbed = nil
+	return again
+}
+
+// measureAgain repeats what the host disturbed, in turn, as long as there is time: a
+// disturbance of seconds is over by then. A repetition that fails changes nothing.
+func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) error {
+	for len(again) > 0 {
+		s := again[0]
+		again = again[1:]
+		left := c.deadline.Sub(c.Runner.Now())
+		if !c.computed[s.computed].disturbed() || s.cost > left {
+			continue
+		}
+		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
+		_ = s.run(ctx, 1)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		again = c.appendDisturbed(again, s.step)
+	}
+	return nil
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

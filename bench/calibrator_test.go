@@ -188,6 +188,43 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What the host disturbed is measured again, and the disturbed samples are dropped.
+func TestDisturbedIsMeasuredAgain(t *testing.T) {
+	f := newFake()
+	f.reasons, f.calm = []string{"a neighbour"}, 30
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns = nil
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range dev.Compute {
+		if slices.Contains(m.Warnings, schema.NoisyHost) {
+			t.Errorf("%s %s %s: %v", m.Operation, m.DType, m.Shape, m.Warnings)
+		}
+	}
+}
+
+// A host that is never quiet costs the budget, not more, and every figure says so.
+func TestAlwaysDisturbed(t *testing.T) {
+	f := newFake()
+	f.reasons = []string{"a neighbour"}
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns, c.Options.Budget = nil, 30*time.Second
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range dev.Compute {
+		if !slices.Contains(m.Warnings, schema.NoisyHost) {
+			t.Errorf("%s %s %s: %v", m.Operation, m.DType, m.Shape, m.Warnings)
+		}
+	}
+	if took := f.now.Sub(newFake().now); took > 31*time.Second {
+		t.Errorf("took %v of a budget of 30 s", took)
+	}
+}
+
 func TestInterruptEndsCalibration(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := newFake()

@@ -20,17 +20,37 @@ type computed struct {
 	Measurement
 }
 
-// pool adds a measurement to those of the same case.
+// disturbed says that the host had a part in the figure.
+func (m *computed) disturbed() bool {
+	return slices.Contains(m.Warnings, schema.NoisyHost) || slices.Contains(m.Warnings, schema.Throttled)
+}
+
+// pool adds a measurement to those of the same case. What the host disturbed counts
+// only as long as there is nothing better, and is noted to be measured again.
 func (c *Calibrator) pool(m computed) {
 	i := slices.IndexFunc(c.computed, func(o computed) bool {
 		return o.operation == m.operation && o.dtype == m.dtype && o.place == m.place && slices.Equal(o.shape, m.shape) &&
 			o.Implementation == m.Implementation
 	})
 	if i < 0 {
+		i = len(c.computed)
 		c.computed = append(c.computed, m)
+	} else {
+		c.computed[i].add(m)
+	}
+	if c.computed[i].disturbed() {
+		c.disturbed = append(c.disturbed, i)
+	}
+}
+
+// add pools the samples of two measurements, or takes those of the undisturbed one.
+func (o *computed) add(m computed) {
+	if o.disturbed() != m.disturbed() {
+		if o.disturbed() {
+			*o = m
+		}
 		return
 	}
-	o := &c.computed[i]
 	if o.ClockMHz == 0 || m.ClockMHz != 0 && slices.Min(m.Seconds) < slices.Min(o.Seconds) {
 		o.ClockMHz = m.ClockMHz // that of the best sample
 	}

@@ -20,6 +20,7 @@ type fake struct {
 	clock   func(n int) float64 // reading n of the effective clock, MHz
 	reads   int
 	reasons []string // of noise
+	calm    int      // cases after which there is none; 0 for never
 	wrong   string   // chain whose results are wrong
 	none    string   // chain that has no kernel
 	slower  map[string]float64
@@ -62,7 +63,14 @@ func (f *fake) Clock(_ Place, settled bool) (float64, error) {
 	return f.clock(f.reads), nil
 }
 
-func (f *fake) Watch(Place) func() Noise { return func() Noise { return Noise{f.reasons} } }
+func (f *fake) Watch(Place) func() Noise {
+	return func() Noise {
+		if f.calm--; f.calm == 0 {
+			f.reasons = nil
+		}
+		return Noise{f.reasons}
+	}
+}
 
 func (f *fake) Limit(d schema.DType, p Place) Limit {
 	return Limit{FLOPPerCycle: 512 / float64(d.Bytes()) * float64(p.Threads), BytesPerCycle: 192 * float64(p.Threads)}

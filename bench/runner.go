@@ -164,11 +164,11 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 	begin := r.Now()
 	for try := 1; ; try++ {
 		var g guarded
+		since := r.Backend.Watch(p)
 		before, err := r.clock(p, &g)
 		if err != nil {
 			return g, err
 		}
-		since := r.Backend.Watch(p)
 		if err := run(); err != nil {
 			return g, err
 		}

@@ -25,6 +25,8 @@ type Backend struct {
 	team   *team
 	reader *counterReader
 	memory [2]memory // base and huge pages
+	// rates are the best FMA rates of the workers, by place.
+	rates map[bench.Place][]float64
 }
 
 // New returns the backend of a CPU as detected: its used_cpus, core_classes and
@@ -37,7 +39,7 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}}
+	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
 	}
@@ -150,15 +152,12 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 	return sum / float64(p.Threads), nil
 }
 
-// Watch observes steal, throttling and waiting for a CPU.
+// Watch observes steal, throttling, waiting for a CPU, and neighbours on the cores.
 func (b *Backend) Watch(p bench.Place) func() bench.Noise {
 	if err := b.enter(p); err != nil {
 		return func() bench.Noise { return bench.Noise{} }
 	}
-	before := b.reader.read()
-	return func() bench.Noise {
-		return bench.Noise{Reasons: b.reader.read().since(before).disturbances()}
-	}
+	return b.disturbances()
 }
 
 // Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
