@@ -176,11 +176,11 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		if err != nil && !errors.Is(err, ErrUnsettled) && !errors.Is(err, ErrUnsupported) {
 			return g, err
 		}
-		noise := since()
 		after, err := r.clock(p, &g)
 		if err != nil {
 			return g, err
 		}
+		noise := since()
 		g.top = max(before, g.clock, after)
 		if len(noise.Reasons) > 0 {
 			g.warn(schema.NoisyHost, "%s", strings.Join(noise.Reasons, "; "))

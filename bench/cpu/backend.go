@@ -25,7 +25,7 @@ type Backend struct {
 	team   *team
 	reader *counterReader
 	memory [2]memory // base and huge pages
-	// rates are the best FMA rates of the workers, by place.
+	// rates are the best rates of the workers at which they executed, by place.
 	rates map[bench.Place][]float64
 }
 

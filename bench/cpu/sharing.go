@@ -2,33 +2,38 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hwcal/bench"
 )
 
-// A neighbour on the other hardware thread of a core takes up to a half of its units.
-// The clock does not show it, and where the neighbour is another virtual machine
-// nothing else does: but the rate of FMA does.
+// A neighbour on the other hardware thread of a core takes up to a half of the
+// instructions that the core can issue. The clock does not show it, and where the
+// neighbour is another virtual machine nothing else does. Independent scalar
+// operations do: they need many slots and no wide vectors, which would lower the
+// clock.
 const (
-	probeBursts = 40   // as a core takes up to 0.5 ms to get ready for wide vectors
-	probeIters  = 5000 // of one burst: about 20 us
-	probeLeast  = 0.9  // of the best rate seen, below which a core is shared
+	probeBursts = 9
+	probeIters  = 8000 // of one burst: about 30 us
+	probeLeast  = 0.85 // of the best rate seen; less than that tells a neighbour from a lower turbo clock
 )
 
-// fmaRates is the rate at which each worker computes in registers, in arbitrary
-// units: that of its best burst, all workers at once.
-func (b *Backend) fmaRates() []float64 {
+// issueRates is the rate at which each worker executes independent operations, in
+// arbitrary units: the median of some bursts, all workers at once.
+func (b *Backend) issueRates() []float64 {
 	rates := make([]float64, len(b.team.workers))
-	peak := peakKernelOf[float32](b.isa)
 	b.team.run(func(w *worker) {
-		acc := make([]float32, peak.accs)
+		acc := make([]float64, 12)
+		bursts := make([]float64, probeBursts)
 		w.barrier()
-		for range probeBursts {
+		for i := range bursts {
 			begin := time.Now()
-			peak.run(probeIters, acc)
-			rates[w.id] = max(rates[w.id], 1/time.Since(begin).Seconds())
+			peakPortable(probeIters, acc)
+			bursts[i] = 1 / time.Since(begin).Seconds()
 		}
+		slices.Sort(bursts)
+		rates[w.id] = bursts[probeBursts/2]
 	})
 	return rates
 }
@@ -41,10 +46,10 @@ func (b *Backend) shared() []string {
 		b.rates[b.place] = best
 	}
 	var reasons []string
-	for i, rate := range b.fmaRates() {
+	for i, rate := range b.issueRates() {
 		best[i] = max(best[i], rate)
 		if rate < probeLeast*best[i] && reasons == nil {
-			reasons = []string{fmt.Sprintf("the core of worker %d did %.0f%% of the FMA that it can do: a neighbour shares it", i, 100*rate/best[i])}
+			reasons = []string{fmt.Sprintf("the core of worker %d executed %.0f%% of what it can: a neighbour shares it", i, 100*rate/best[i])}
 		}
 	}
 	return reasons
