@@ -73,7 +73,7 @@ func plan(threads int) ([]testCase, error) {
 	} {
 		pattern, err := bench.Lookup(p.pattern)
 		if err != nil {
-			continue // not a pattern of this version
+			return nil, err
 		}
 		for _, d := range p.dtypes {
 			for _, dims := range p.shapes {

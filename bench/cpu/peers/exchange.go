@@ -26,7 +26,7 @@ func newExchange() (string, error) {
 // writeInputs writes the inputs of a case, and an output of the right size.
 func writeInputs(dir string, ws bench.Workspace, c testCase) (files []string, err error) {
 	output := filepath.Join(dir, "output")
-	if err := writeSize(output, c.chain.Output().Elems()*sumType(c.dtype).bytes); err != nil {
+	if err := writeSize(output, c.chain.Output().Elems()*c.dtype.SumBytes()); err != nil {
 		return nil, err
 	}
 	files = []string{output}
@@ -58,20 +58,15 @@ func readTensor(ws bench.Workspace, t *bench.Tensor) ([]float64, error) {
 	return values, ws.Read(t, 0, values)
 }
 
-// sums is the type that a dtype accumulates and leaves its results in.
-type sums struct {
-	bytes    int64
-	roundoff float64
-}
-
-func sumType(d schema.DType) sums {
+// sumRoundoff is the unit roundoff of the type that a dtype accumulates in.
+func sumRoundoff(d schema.DType) float64 {
 	switch d {
 	case schema.FP64:
-		return sums{8, d.UnitRoundoff()}
+		return d.UnitRoundoff()
 	case schema.INT8:
-		return sums{4, 0} // int32, exact
+		return 0 // int32, exact
 	}
-	return sums{4, schema.FP32.UnitRoundoff()}
+	return schema.FP32.UnitRoundoff()
 }
 
 // encode gives the elements of an input as the peers store them. They come from a
@@ -95,7 +90,7 @@ func encode(values []float64, d schema.DType) []byte {
 
 // decode reads a result of the dtype.
 func decode(b []byte, d schema.DType) []float64 {
-	values := make([]float64, len(b)/int(sumType(d).bytes))
+	values := make([]float64, len(b)/int(d.SumBytes()))
 	for i := range values {
 		switch d {
 		case schema.FP64:
@@ -122,7 +117,7 @@ func disagreement(ours, theirs []float64, c testCase) error {
 		worst = max(worst, math.Abs(v-theirs[i])) // NaN stays
 	}
 	terms := float64(c.chain.FLOP()) / (2 * float64(len(ours)))
-	roundoff := terms * sumType(c.dtype).roundoff
+	roundoff := terms * sumRoundoff(c.dtype)
 	if c.dtype == schema.BF16 {
 		roundoff += c.dtype.UnitRoundoff() // some leave their results in bf16
 	}
