@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
+	"hwcal/bench/ref"
 	"hwcal/schema"
 )
 
@@ -21,6 +23,16 @@ func TestBytesOfSums(t *testing.T) {
 		if got := c.UnfusedBytes(d); got != want {
 			t.Errorf("%s, unfused: %d bytes, want %d", d, got, want)
 		}
+	}
+}
+
+// A product that fp16 rounds to zero is within the bound, and no larger error is.
+func TestTinyProduct(t *testing.T) {
+	x := ref.Exact(func(int64) float64 { return 0.99 * 0x1p-25 })
+	one := ref.Exact(func(int64) float64 { return 1 })
+	y := ref.Gemm(x, one, 1, 1, precisionOf(schema.FP16))(0)
+	if lost := math.Abs(y.V); lost > y.E || y.E > 1.1*lost {
+		t.Errorf("%g +- %g", y.V, y.E)
 	}
 }
 

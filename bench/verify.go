@@ -31,7 +31,7 @@ func precisionOf(d schema.DType) ref.Precision {
 		return ref.Precision{}
 	case schema.FP16:
 		ku := shortSum * schema.FP16.UnitRoundoff()
-		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku)}
+		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku), Tiny: 0x1p-25}
 	}
 	return ref.Precision{U: schema.FP32.UnitRoundoff()}
 }

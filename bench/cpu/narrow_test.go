@@ -18,18 +18,26 @@ func present(u unit) bool {
 	return cpuid.CPU.Supports(u.needs...) && (u.isa != AMX || amxRefused() == "")
 }
 
+// provide lets this process use the unit, emulated if need be, and says whether it is.
+func provide(t *testing.T, u unit) (emulated bool) {
+	t.Helper()
+	if present(u) {
+		return false
+	}
+	if !emulate.Supported() || u.isa == AMX && !emulate.Tiles() {
+		t.Skipf("this machine neither has %s nor can emulate it", u.title)
+	}
+	if err := emulate.Install(); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
 // eachUnit runs f for every unit, emulated where the CPU lacks it.
 func eachUnit(t *testing.T, f func(t *testing.T, u unit)) {
 	for _, u := range units {
 		t.Run(fmt.Sprintf("%s/%s", u.dtype, u.name), func(t *testing.T) {
-			if !present(u) {
-				if !emulate.Supported() {
-					t.Skipf("this machine neither has %s nor can emulate it", u.title)
-				}
-				if err := emulate.Install(); err != nil {
-					t.Fatal(err)
-				}
-			}
+			provide(t, u)
 			f(t, u)
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hwcal/bench"
-	"hwcal/bench/cpu/internal/emulate"
 	"hwcal/schema"
 )
 
@@ -27,13 +26,7 @@ func TestSignals(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s/%s", u.dtype, u.name), func(t *testing.T) {
 			shape := "301x517x411"
-			if !present(u) {
-				if !emulate.Supported() {
-					t.Skipf("this machine neither has %s nor can emulate it", u.title)
-				}
-				if err := emulate.Install(); err != nil {
-					t.Fatal(err)
-				}
+			if provide(t, u) {
 				shape = "70x70x70"
 			}
 			b := testBackend(t, "")

@@ -27,6 +27,9 @@ type Precision struct {
 	// Short bounds the relative error of the partial sums that are added in U, where
 	// they are computed in a narrower type.
 	Short float64
+	// Tiny bounds the absolute error of one rounding in that type where the result is
+	// below its normal numbers.
+	Tiny float64
 }
 
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
@@ -51,5 +54,6 @@ func (p Precision) dot(k int64, pair func(i int64) (a, b Num)) Num {
 		magnitude += abs(a.V * b.V)
 		carried += abs(a.V)*b.E + abs(b.V)*a.E + a.E*b.E
 	}
-	return Num{v, (p.gamma(k+slack)+p.Short)*(magnitude+carried) + carried}
+	e := (p.gamma(k+slack)+p.Short)*(magnitude+carried) + carried
+	return Num{v, e + float64(k)*p.Tiny*(1+p.Short)}
 }

@@ -19,6 +19,11 @@ import (
 // Supported says whether instructions can be emulated here.
 func Supported() bool { return cpu.X86.HasAVX512F }
 
+// Tiles says whether AMX can be emulated here. It cannot where the CPU has some of it:
+// what the CPU lacks, such as the products of AMX-FP16, would miss the tiles that the
+// CPU has loaded.
+func Tiles() bool { return Supported() && !cpu.X86.HasAMXTile }
+
 var install = sync.OnceValue(func() error {
 	if !Supported() {
 		return errors.New("emulate: needs a CPU with AVX-512")

@@ -28,6 +28,15 @@ const (
 	stride      = 64
 )
 
+// assembleTiles makes a program that needs all of AMX emulated.
+func assembleTiles(t *testing.T, instructions ...string) *program {
+	t.Helper()
+	if Supported() && !Tiles() {
+		t.Skip("the CPU has tiles of its own")
+	}
+	return assemble(t, instructions...)
+}
+
 // The products are tmm0 += tmm1 * tmm2.
 var tileProducts = []struct {
 	name, code string
@@ -111,7 +120,7 @@ func TestTileProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, p := range tileProducts {
 		t.Run(p.name, func(t *testing.T) {
-			prog := assemble(t, ldtilecfg, loadD, loadA, loadB, p.code, storeD, tilerelease)
+			prog := assembleTiles(t, ldtilecfg, loadD, loadA, loadB, p.code, storeD, tilerelease)
 			for _, shape := range [][3]int{{16, 16, 16}, {1, 1, 1}, {5, 16, 3}, {16, 7, 11}} {
 				got := randomTiles(r)
 				got.configure(shape[0], shape[1], shape[2])
@@ -129,7 +138,7 @@ func TestTileProducts(t *testing.T) {
 // The tiles are those of a thread: products at once do not meet.
 func TestTilesOfThreads(t *testing.T) {
 	p := tileProducts[0]
-	prog := assemble(t, ldtilecfg, loadD, loadA, loadB, p.code, storeD, tilerelease)
+	prog := assembleTiles(t, ldtilecfg, loadD, loadA, loadB, p.code, storeD, tilerelease)
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
@@ -156,7 +165,7 @@ func TestTilesOfThreads(t *testing.T) {
 
 func TestTileConfig(t *testing.T) {
 	move := "48 83 c3 40" // add rbx, 0x40
-	prog := assemble(t, sttilecfg, move, ldtilecfg, move, sttilecfg, tilerelease, move, sttilecfg)
+	prog := assembleTiles(t, sttilecfg, move, ldtilecfg, move, sttilecfg, tilerelease, move, sttilecfg)
 	s := randomTiles(rand.New(rand.NewPCG(5, 6)))
 	want := new(state)
 	want.configure(3, 4, 5)
@@ -181,7 +190,7 @@ func TestTileZero(t *testing.T) {
 			s.configure(16, 16, 16)
 			want := *s
 			clear(want.mem[atOut:][:16*stride])
-			assemble(t, code...).run(s)
+			assembleTiles(t, code...).run(s)
 			if *s != want {
 				t.Error("the tile is not zero")
 			}
