@@ -19,6 +19,9 @@ type Pattern struct {
 	Dims []string
 	// Shapes that a run of this mode measures.
 	Shapes func(schema.Mode) []Shape
+	// Sweep are shapes of growing size: the way along which the map of crossovers
+	// looks for where the verdict of a fusion pattern flips.
+	Sweep []Shape
 	// Chain builds the operations for a number of threads, which bandwidth kernels
 	// need to know; it refuses a shape that has no meaning. Callers use Build.
 	Chain func(s Shape, threads int64) (Chain, error)
