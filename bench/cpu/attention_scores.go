@@ -63,7 +63,8 @@ func (a *attention[T]) qkTSoftmax(mem []byte, q, k, p []T) (func(w *worker), err
 				plan, gs = s.last, lasts[w.id]
 			}
 			c := head(p, h, a.sq, a.sk).from(block*s.rows, plan.m)
-			plan.serial(gs, plain(head(q, h, a.sq, a.d).from(block*s.rows, plan.m)), keys, c, nil)
+			x := plain(head(q, h, a.sq, a.d).from(block*s.rows, plan.m))
+			plan.serial(gs, &x, &keys, &c, nil)
 			a.vec.softmax(c.data, c.ld, c.data, c.ld, plan.m, a.sk, a.scale)
 		}
 	}, nil

@@ -58,20 +58,24 @@ func (b *batch[T]) kernel(scratch [][]byte, operands func(head int) (x, y, c mat
 	}
 	return func(w *worker) {
 		lo, hi := w.share(b.heads*b.parts, 1)
-		for item := lo; item < hi; item++ {
-			x, y, c := operands(item / b.parts)
+		head, part := lo/b.parts, lo%b.parts
+		var x, y operand[T]
+		var c matrix[T]
+		for range hi - lo {
+			x.matrix, y.matrix, c = operands(head)
 			plan, s := b.whole, wholes[w.id]
-			part := item % b.parts
 			if part == b.parts-1 {
 				plan, s = b.last, lasts[w.id]
 			}
-			x, c = x.from(part*b.rows, plan.m), c.from(part*b.rows, plan.m)
-			a := plain(x)
+			x.matrix, c = x.from(part*b.rows, plan.m), c.from(part*b.rows, plan.m)
 			if left != nil {
-				a = plan.prepackA(packed[w.id], x)
-				left(a.packed)
+				x = plan.prepackA(packed[w.id], x.matrix)
+				left(x.packed)
 			}
-			plan.serial(s, a, plain(y), c, nil)
+			plan.serial(s, &x, &y, &c, nil)
+			if part++; part == b.parts {
+				head, part = head+1, 0
+			}
 		}
 	}, nil
 }

@@ -20,6 +20,9 @@ type gemm[T float] struct {
 	// reuse says that a packed panel of A is used for one row of tiles only, so that
 	// the next one may take its place, in the cache.
 	reuse bool
+	// shares are the parts of the workers where the matrices are too small to be
+	// packed; else nil.
+	shares []share
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -35,6 +38,7 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int) *gemm[T] {
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
+	g.planSmall(b.kc * b.nc * int(unsafe.Sizeof(T(0))))
 	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
 	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
 	// Where C is narrow, the block of B becomes higher: A is read in longer runs.
@@ -115,19 +119,27 @@ func plain[T float](m matrix[T]) operand[T] { return operand[T]{matrix: m} }
 // run computes C. All workers of the team call it with the same arguments; a
 // barrier must follow before another reads C or writes the inputs.
 func (g *gemm[T]) run(w *worker, s *gemmScratch[T], a, b operand[T], c matrix[T], epi epilogue[T]) {
-	g.compute(w.id, w.barrier, s, a, b, c, epi)
+	g.compute(w.id, w.barrier, s, &a, &b, &c, epi)
 }
 
 // serial computes C on the calling worker alone, for a plan of one thread.
-func (g *gemm[T]) serial(s *gemmScratch[T], a, b operand[T], c matrix[T], epi epilogue[T]) {
+func (g *gemm[T]) serial(s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	g.compute(0, nil, s, a, b, c, epi)
 }
 
-func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b operand[T], c matrix[T], epi epilogue[T]) {
-	if g.skinny(a, b) {
-		g.computeSkinny(id, s, a.matrix, b.matrix, c, epi)
-		return
+func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
+	switch {
+	case g.small(a, b):
+		g.computeSmall(id, &a.matrix, &b.matrix, c, epi)
+	case g.skinny(a, b):
+		g.computeSkinny(id, s, a.matrix, b.matrix, *c, epi)
+	default:
+		g.computePacked(id, barrier, s, a, b, *c, epi)
 	}
+}
+
+// computePacked computes a worker's part of C on packed copies of A and B.
+func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b *operand[T], c matrix[T], epi epilogue[T]) {
 	row, col := id/g.cols, id%g.cols
 	j0, j1 := part(g.n, g.nr, col, g.cols)
 	// A worker that alone reads its panels of A packs each right before its first

@@ -8,16 +8,16 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float32]{14, 32, 16, sgemmUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmSkinnyAVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512, sgemmBiasColAVX512, sgemmBiasRowAVX512}
+			all = gemmKernels[float32]{14, 32, 16, sgemmUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmSkinnyAVX512, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512, sgemmBiasColAVX512, sgemmBiasRowAVX512}
 		case AVX2:
-			all = gemmKernels[float32]{6, 16, 8, sgemmUkr6x16AVX2, nil, sgemmSkinnyAVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2, sgemmBiasColAVX2, sgemmBiasRowAVX2}
+			all = gemmKernels[float32]{6, 16, 8, sgemmUkr6x16AVX2, nil, sgemmSkinnyAVX2, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2, sgemmBiasColAVX2, sgemmBiasRowAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float64]{14, 16, 8, dgemmUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmSkinnyAVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512, dgemmBiasColAVX512, dgemmBiasRowAVX512}
+			all = gemmKernels[float64]{14, 16, 8, dgemmUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmSkinnyAVX512, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512, dgemmBiasColAVX512, dgemmBiasRowAVX512}
 		case AVX2:
-			all = gemmKernels[float64]{6, 8, 4, dgemmUkr6x8AVX2, nil, dgemmSkinnyAVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2, dgemmBiasColAVX2, dgemmBiasRowAVX2}
+			all = gemmKernels[float64]{6, 8, 4, dgemmUkr6x8AVX2, nil, dgemmSkinnyAVX2, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2, dgemmBiasColAVX2, dgemmBiasRowAVX2}
 		}
 	}
 	if all == nil {
@@ -63,3 +63,17 @@ func sgemmSkinnyAVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy in
 
 //go:noescape
 func dgemmSkinnyAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+
+// The functions below do what tilePlain does.
+
+//go:noescape
+func sgemmPlain14x32AVX512(rows, cols, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, add bool)
+
+//go:noescape
+func dgemmPlain14x16AVX512(rows, cols, k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, add bool)
+
+//go:noescape
+func sgemmPlain6x16AVX2(rows, cols, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, add bool)
+
+//go:noescape
+func dgemmPlain6x8AVX2(rows, cols, k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, add bool)

@@ -12,7 +12,7 @@ const skinnyRows = 32
 const skinnySteps = 256
 
 // skinny says whether the product has few rows and a kernel for them.
-func (g *gemm[T]) skinny(a, b operand[T]) bool {
+func (g *gemm[T]) skinny(a, b *operand[T]) bool {
 	return g.m <= skinnyRows && g.tileSkinny != nil && a.packed == nil && b.packed == nil && !b.trans &&
 		(g.tilePack != nil || g.n%g.nr == 0)
 }

@@ -59,6 +59,7 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 	}
 	cases = append(cases,
 		gemmCase{m: 129, n: 257, k: 515, threads: 2, relu: true},
+		gemmCase{m: 61, n: 75, k: 50, threads: 3, relu: true},
 		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
@@ -71,8 +72,12 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		if teams[c.threads] == nil {
 			teams[c.threads] = newTestTeam(t, c.threads)
 		}
-		if err := checkGEMM[T](t, r, kernels, isa, teams[c.threads], c); err != nil {
-			t.Fatalf("%+v: %v", c, err)
+		packing := kernels
+		packing.tilePlain = nil
+		for _, k := range []gemmKernels[T]{packing, kernels} {
+			if err := checkGEMM[T](t, r, k, isa, teams[c.threads], c); err != nil {
+				t.Fatalf("%+v, packing %t: %v", c, k.tilePlain == nil, err)
+			}
 		}
 	}
 }
@@ -124,7 +129,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 		epi = newBiasEpilogue(isa, bias, biasByCol, true)
 	}
 	if c.threads == 1 {
-		g.serial(scratch, opA, opB, out, epi)
+		g.serial(scratch, &opA, &opB, &out, epi)
 	} else {
 		team.run(func(w *worker) { g.run(w, scratch, opA, opB, out, epi) })
 	}

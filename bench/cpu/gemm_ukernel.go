@@ -24,6 +24,10 @@ type gemmKernels[T float] struct {
 	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
 	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
+	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
+	// Without tilePack cols is a multiple of vl. It may be nil.
+	tilePlain func(rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool)
+
 	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k: at least
 	// transposeRows rows, and k a multiple of vl.
 	transpose     func(dst *T, ldd int, src *T, lds, rows, k int)

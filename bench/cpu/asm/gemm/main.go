@@ -1,5 +1,5 @@
 // Command gemm writes the matrix multiplication kernels of package cpu: a
-// micro-kernel, packing kernels and an epilogue for each instruction set and
+// micro-kernel, one for matrices that are not packed, packing kernels and an epilogue for each instruction set and
 // element type. Run it in bench/cpu/asm: go run ./gemm
 package main
 
@@ -56,6 +56,7 @@ func main() {
 		for _, t := range []target{{isa, "s", "float32", 4}, {isa, "d", "float64", 8}} {
 			u := tile(t)
 			write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+			write(fmt.Sprintf("%sgemm_plainukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.plain)
 			if t.masked() {
 				u.packs = true
 				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
