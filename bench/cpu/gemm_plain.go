@@ -25,21 +25,40 @@ func newShares(g grid, m, n, mr, nr int) []share {
 	return shares
 }
 
-// small says whether the product is computed on the matrices as they are: where all
-// of them stay in L2, to copy them takes longer than it saves.
-func (g *gemm[T]) small(a, b *operand[T]) bool {
-	return g.shares != nil && a.packed == nil && b.packed == nil && !a.trans && !b.trans
+// setStride is the distance of lines that are in one set of L1.
+const setStride = 4096
+
+// planSmall plans a product that is computed on the matrices as they are, if copies
+// are not worth their time: where all of them stay in L2, of which they may take so
+// many bytes, or where a panel of A is used once, as C is no wider than a tile.
+func (g *gemm[T]) planSmall(bytes int) {
+	size := int(unsafe.Sizeof(T(0)))
+	narrow := g.n <= g.nr && g.k*g.n*size <= bytes
+	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !narrow && (g.m*g.k+g.k*g.n+g.m*g.n)*size > bytes {
+		return
+	}
+	rows := g.mr
+	if g.k*size%setStride == 0 {
+		rows /= 2 // fewer lines than a set has
+	}
+	g.shares = newShares(g.grid, g.m, g.n, rows, g.nr)
 }
 
-// planSmall plans for matrices of at most so many bytes together.
-func (g *gemm[T]) planSmall(bytes int) {
-	if g.tilePlain != nil && (g.tilePack != nil || g.n%g.vl == 0) && (g.m*g.k+g.k*g.n+g.m*g.n)*int(unsafe.Sizeof(T(0))) <= bytes {
-		g.shares = newShares(g.grid, g.m, g.n, g.mr, g.nr)
+// small says whether the product is computed on the matrices as they are.
+func (g *gemm[T]) small(a, b *operand[T]) bool {
+	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || g.n <= g.nr)
+}
+
+// plainB is B as a matrix: of one panel the packed form is one, too.
+func (g *gemm[T]) plainB(b *operand[T]) matrix[T] {
+	if b.packed == nil {
+		return b.matrix
 	}
+	return matrix[T]{data: b.packed, rows: g.k, cols: g.n, ld: g.packedCols()}
 }
 
 // computeSmall computes a worker's part of C.
-func (g *gemm[T]) computeSmall(id int, a, b, c *matrix[T], epi epilogue[T]) {
+func (g *gemm[T]) computeSmall(id int, a *matrix[T], b matrix[T], c *matrix[T], epi epilogue[T]) {
 	s := &g.shares[id]
 	cols := s.j1 - s.j0
 	if cols == 0 || len(s.cuts) == 0 {

@@ -60,6 +60,8 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 	cases = append(cases,
 		gemmCase{m: 129, n: 257, k: 515, threads: 2, relu: true},
 		gemmCase{m: 61, n: 75, k: 50, threads: 3, relu: true},
+		gemmCase{m: 301, n: kernels.nr - 5, k: 1024, threads: 2},
+		gemmCase{m: 301, n: kernels.nr, k: 1025, packB: true, threads: 2, relu: true},
 		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
