@@ -29,12 +29,19 @@ func newShares(g grid, m, n, mr, nr int) []share {
 const setStride = 4096
 
 // planSmall plans a product that is computed on the matrices as they are, if copies
-// are not worth their time: where all of them stay in L2, of which they may take so
-// many bytes, or where a panel of A is used once, as C is no wider than a tile.
-func (g *gemm[T]) planSmall(bytes int) {
+// are not worth their time: where all of them stay in L2, or where a panel of A is used
+// once, as C is no wider than a tile, and B takes no more than the given half of L2.
+// Rows of B that begin within a line cost two loads for each, so that a copy pays
+// sooner: on Skylake-SP from a quarter of L2 on.
+func (g *gemm[T]) planSmall(halfL2 int) {
 	size := int(unsafe.Sizeof(T(0)))
-	narrow := g.n <= g.nr && g.k*g.n*size <= bytes
-	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !narrow && (g.m*g.k+g.k*g.n+g.m*g.n)*size > bytes {
+	most := halfL2 / 2
+	if g.n*size%64 == 0 {
+		most = 2 * halfL2
+	}
+	fits := (g.m*g.k+g.k*g.n+g.m*g.n)*size <= most
+	once := g.n <= g.nr && g.k*g.n*size <= halfL2
+	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !fits && !once {
 		return
 	}
 	rows := g.mr
