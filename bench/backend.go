@@ -45,9 +45,9 @@ type Workspace interface {
 	// operation, or of several fused. What can be prepared from parameters alone
 	// (packed or folded weights) is prepared here.
 	Bind(c Chain) (Kernel, error)
-	// Sample runs the kernels in order, n times, and returns the time that took
-	// by the host's clock or by device events.
-	Sample(ks []Kernel, n int) (time.Duration, error)
+	// Samples executes the runs in turn, without a pause between, and returns the time
+	// that each took by the host's clock or by device events.
+	Samples(runs []Run) ([]time.Duration, error)
 	// Read copies elements of a tensor, from index `at` on, into dst.
 	Read(t *Tensor, at int64, dst []float64) error
 	// Poison writes NaN, or an integer that cannot be right, to elements of a tensor,
@@ -55,6 +55,23 @@ type Workspace interface {
 	Poison(t *Tensor, at []int64) error
 	// Close gives the memory back.
 	Close() error
+}
+
+// Run is one sample: kernels in order, N times.
+type Run struct {
+	Kernels []Kernel
+	N       int
+	// Cold runs begin when nothing of the case is in a cache.
+	Cold bool
+}
+
+// Sample takes a single sample.
+func Sample(ws Workspace, ks []Kernel, n int) (time.Duration, error) {
+	ts, err := ws.Samples([]Run{{Kernels: ks, N: n}})
+	if err != nil {
+		return 0, err
+	}
+	return ts[0], nil
 }
 
 // Kernel is a chain bound to the tensors of a workspace.
@@ -78,6 +95,7 @@ type Case struct {
 	Place      Place
 	Seed       uint64
 	SmallPages bool // ask for base pages instead of huge ones
+	Cold       bool // each execution of a pair begins with its tensors in memory, not in caches
 }
 
 // Place is a part of the device.

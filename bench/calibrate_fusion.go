@@ -3,94 +3,115 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hwcal/schema"
 )
 
-// explainTolerance is how far a speedup may exceed what the saved traffic
-// explains before it is flagged.
-const explainTolerance = 1.25
-
-// fusionSteps plans every pattern in each dtype on each shape of the mode.
+// fusionSteps plans every pattern in each dtype on each shape of the mode. A run of
+// the default mode measures the first shape of a pattern on one thread and with cold
+// caches too, a full one all.
 func (c *Calibrator) fusionSteps() []step {
 	var steps []step
 	for _, pattern := range c.Options.Patterns {
-		for _, s := range pattern.Shapes(c.Options.Mode) {
-			for _, d := range c.Options.DTypes {
+		for i, s := range pattern.Shapes(c.Options.Mode) {
+			for _, d := range c.fusionDTypes() {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				steps = append(steps, step{
-					label: fmt.Sprintf("%s %s %s", pattern.Name, d, s),
-					cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
-					run: func(ctx context.Context, scale float64) error {
-						return c.compareFusion(ctx, pattern, s, d, scale)
-					},
-				})
+				for _, way := range c.ways(i) {
+					steps = append(steps, step{
+						label: fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache),
+						cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
+						run: func(ctx context.Context, scale float64) error {
+							return c.compareFusion(ctx, pattern, s, d, way, scale)
+						},
+					})
+				}
 			}
 		}
 	}
 	return steps
 }
 
-func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, scale float64) error {
-	chain, err := pattern.Build(s, c.Options.Threads)
-	if err != nil {
-		return err
-	}
-	p := Place{Threads: c.Options.Threads}
-	cmp, err := c.Runner.Compare(ctx, Case{Chain: chain, DType: d, Place: p, Seed: c.Options.Seed},
-		time.Duration(scale*float64(c.Runner.Settings.PairBudget)))
-	if err != nil {
-		return err
-	}
-	entry := FusionEntry(pattern, s, chain, d, p, cmp)
-	level, gbps := c.intermediates(chain, d)
-	if gbps > 0 {
-		saved := float64(entry.UnfusedBytes-entry.FusedBytes) / gbps / 1e9
-		entry.PredictedSpeedup = (cmp.Fused + saved) / cmp.Fused
-		entry.Reason += fmt.Sprintf("; %.1f MB less traffic in %s at %.1f GB/s predict %.3f",
-			float64(entry.UnfusedBytes-entry.FusedBytes)/1e6, level, gbps, entry.PredictedSpeedup)
-		if entry.Speedup > explainTolerance*entry.PredictedSpeedup {
-			m := Measurement{Warnings: cmp.Warnings, Notes: cmp.Notes}
-			m.warn(schema.AboveTraffic, "speedup %.3f is above %.2f times the %.3f that the saved traffic explains",
-				entry.Speedup, explainTolerance, entry.PredictedSpeedup)
-			cmp.Warnings, cmp.Notes = m.Warnings, m.Notes
+// way is how a pair is measured.
+type way struct {
+	place Place
+	cache schema.CacheState
+}
+
+// ways are those of shape i of a pattern.
+func (c *Calibrator) ways(i int) []way {
+	all, one := Place{Threads: c.Options.Threads}, Place{Threads: 1}
+	ways := []way{{all, schema.Warm}}
+	if c.Options.Mode == schema.Full || c.Options.Mode == schema.Default && i == 0 {
+		ways = append(ways, way{all, schema.Cold})
+		if c.Options.Threads > 1 {
+			ways = append(ways, way{one, schema.Warm})
 		}
+	}
+	if c.Options.Mode == schema.Full && c.Options.Threads > 1 {
+		ways = append(ways, way{one, schema.Cold})
+	}
+	return ways
+}
+
+// fusionDTypes are those in which patterns are compared: networks do not run in fp64,
+// so it is left to full runs, and to those that ask for nothing else.
+func (c *Calibrator) fusionDTypes() []schema.DType {
+	if c.Options.Mode == schema.Full || len(c.Options.DTypes) == 1 {
+		return c.Options.DTypes
+	}
+	return slices.DeleteFunc(slices.Clone(c.Options.DTypes), func(d schema.DType) bool { return d == schema.FP64 })
+}
+
+// dtypesOf are those in which a pattern or an operation is measured.
+func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
+	if p.Fusion() {
+		return c.fusionDTypes()
+	}
+	return c.Options.DTypes
+}
+
+func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64) error {
+	chain, err := pattern.Build(s, w.place.Threads)
+	if err != nil {
+		return err
+	}
+	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold}
+	cmp, err := c.Runner.Compare(ctx, cs, time.Duration(scale*float64(c.Runner.Settings.PairBudget)))
+	if err != nil {
+		return err
+	}
+	entry := FusionEntry(pattern, s, cs, cmp)
+	if err := c.explain(ctx, &entry, cs, &cmp); err != nil {
+		return err
 	}
 	entry.Warnings = c.warnAll("fusion_profiles", len(c.Device.FusionProfiles), cmp.Warnings, cmp.Notes)
 	c.Device.FusionProfiles = append(c.Device.FusionProfiles, entry)
 	return nil
 }
 
-// intermediates says where the operations meet that fusing joins, by the largest
-// of their working sets, and how fast that level is copied.
-func (c *Calibrator) intermediates(chain Chain, d schema.DType) (schema.Level, float64) {
-	largest := int64(0)
-	for i := range chain[1:] {
-		largest = max(largest, chain[i+1:i+2].FusedBytes(d))
-	}
-	level := c.levels.of(largest, c.Options.Threads)
-	return level, c.bandwidth(level, "copy", c.Options.Threads)
-}
-
 // FusionEntry describes a comparison as the profile does.
-func FusionEntry(pattern Pattern, s Shape, chain Chain, d schema.DType, p Place, cmp Comparison) schema.Fusion {
-	flop := chain.FLOP()
+func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion {
+	flop := c.Chain.FLOP()
 	e := schema.Fusion{
-		Pattern: pattern.Name, Group: pattern.Group, Operators: chain.Names(),
-		DType: d, Implementation: cmp.Implementation, Threads: p.Threads,
+		Pattern: pattern.Name, Group: pattern.Group, Operators: c.Chain.Names(),
+		DType: c.DType, Implementation: cmp.Implementation, Threads: c.Place.Threads, Cache: schema.Warm,
 		Shape: s.String(), InputShape: s.Values(), ExtraParams: s.Map(),
 		UnfusedLatencyMS: cmp.Unfused * 1e3, UnfusedGFLOPS: float64(flop) / cmp.Unfused / 1e9,
-		UnfusedBytes:   chain.UnfusedBytes(d),
+		UnfusedBytes:   c.Chain.UnfusedBytes(c.DType),
 		FusedLatencyMS: cmp.Fused * 1e3, FusedGFLOPS: float64(flop) / cmp.Fused / 1e9,
-		FusedBytes: chain.FusedBytes(d),
+		FusedBytes: c.Chain.FusedBytes(c.DType),
 		Speedup:    cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High,
 		Blocks: cmp.Blocks, GFLOPSImprovement: cmp.Speedup - 1,
 		FLOP: flop, Verdict: cmp.Verdict, MaxAbsError: cmp.MaxAbsError,
 		EffectiveClockMHz: cmp.ClockMHz,
 		Warnings:          append([]schema.Code{}, cmp.Warnings...),
+	}
+	if c.Cold {
+		e.Cache = schema.Cold
 	}
 	e.MemoryReduction = 1 - float64(e.FusedBytes)/float64(e.UnfusedBytes)
 	e.Reason = fmt.Sprintf("%s: %s, %d blocks", e.Verdict, interval(e), e.Blocks)

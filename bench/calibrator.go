@@ -25,6 +25,8 @@ type Calibrator struct {
 	// the host disturbed.
 	disturbed []int
 	warnings  []schema.Warning
+	// starts is what it costs to start an operation, in seconds, by place.
+	starts map[Place]float64
 }
 
 // Options of a calibration.
@@ -72,7 +74,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	steps = append(steps, c.latencySteps()...)
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, c.fusionSteps()...)
+	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.long)...)
@@ -182,7 +184,7 @@ func (c *Calibrator) chainOf(pattern Pattern) Chain {
 // recordLacks names the patterns that are left out of the plan.
 func (c *Calibrator) recordLacks() {
 	for _, pattern := range slices.Concat(matmuls, c.Options.Patterns) {
-		for _, d := range c.Options.DTypes {
+		for _, d := range c.dtypesOf(pattern) {
 			if c.lacks(pattern, d) {
 				c.record(fmt.Sprintf("%s %s", pattern.Name, d), fmt.Errorf("no kernel for %s in %s: %w", c.chainOf(pattern), d, ErrUnsupported))
 			}

@@ -53,6 +53,9 @@ type Op struct {
 	Out    *Tensor
 	FLOP   int64
 	Params any // what the dimensions do not tell, such as Conv2dParams
+	// Folds says that a kernel of the whole chain computes none of it: it becomes part
+	// of the parameters of the operation before.
+	Folds bool
 	// Ref is the meaning of the operation in float64, given its inputs; nil where
 	// there is nothing to verify.
 	Ref func(in []ref.Field, p ref.Precision) ref.Field
@@ -66,6 +69,17 @@ func (c Chain) FLOP() int64 {
 	var n int64
 	for _, op := range c {
 		n += op.FLOP
+	}
+	return n
+}
+
+// FoldedFLOP counts what a kernel of the whole chain need not compute.
+func (c Chain) FoldedFLOP() int64 {
+	var n int64
+	for _, op := range c[1:] {
+		if op.Folds {
+			n += op.FLOP
+		}
 	}
 	return n
 }

@@ -24,6 +24,7 @@ type fake struct {
 	wrong   string   // chain whose results are wrong
 	none    string   // chain that has no kernel
 	slower  map[string]float64
+	unfair  float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels []KernelInfo
 }
 
@@ -81,18 +82,20 @@ func (f *fake) Kernels() []KernelInfo { return f.kernels }
 func (f *fake) Unsupported(schema.DType) string { return "" }
 
 func (f *fake) Open(c Case) (Workspace, error) {
-	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}}, nil
+	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}, map[string]bool{}}, nil
 }
 
 type fakeWorkspace struct {
 	*fake
 	Case
 	fields map[*Tensor]ref.Field
+	bound  map[string]bool
 }
 
 type fakeKernel struct {
-	chain Chain
-	name  string
+	chain  Chain
+	name   string
+	factor float64 // of its time
 }
 
 func (k fakeKernel) Implementation() string { return k.name }
@@ -101,22 +104,30 @@ func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
 	if c.String() == w.none {
 		return nil, fmt.Errorf("fake: no kernel for %s: %w", c, ErrUnsupported)
 	}
-	return fakeKernel{c, "fake" + w.Unit}, nil
+	k := fakeKernel{c, "fake" + w.Unit, 1}
+	if w.bound[c.String()] && w.unfair > 0 {
+		k.factor = w.unfair
+	}
+	w.bound[c.String()] = true
+	return k, nil
 }
 
-func (w *fakeWorkspace) Sample(ks []Kernel, n int) (time.Duration, error) {
-	seconds := 0.0
-	for _, k := range ks {
-		chain := k.(fakeKernel).chain
-		for _, op := range chain {
-			w.write(op)
+func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
+	times := make([]time.Duration, len(runs))
+	for i, r := range runs {
+		seconds := 0.0
+		for _, k := range r.Kernels {
+			chain := k.(fakeKernel).chain
+			for _, op := range chain {
+				w.write(op)
+			}
+			seconds += k.(fakeKernel).factor * w.seconds(chain)
 		}
-		seconds += w.seconds(chain)
+		seconds *= float64(r.N) * (1 + w.rng.ExpFloat64()*w.fake.noise)
+		times[i] = time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
+		w.now = w.now.Add(times[i])
 	}
-	seconds *= float64(n) * (1 + w.rng.ExpFloat64()*w.fake.noise)
-	d := time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
-	w.now = w.now.Add(d)
-	return d, nil
+	return times, nil
 }
 
 // seconds of one execution: compute and traffic do not overlap.

@@ -16,6 +16,7 @@ func BatchNorm(x, gamma, beta, mean, variance *Tensor, eps float64) Op {
 		Out:    like("batchnorm", x),
 		FLOP:   2 * x.Elems(),
 		Params: BatchNormParams{eps},
+		Folds:  true,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			return ref.BatchNorm(in[0], in[1], in[2], in[3], in[4], channels, spatial, eps, p)
 		},

@@ -1,10 +1,7 @@
 package bench
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -27,16 +24,17 @@ type Comparison struct {
 
 // Compare measures a chain unfused against fused.
 func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Comparison, error) {
-	return r.pair(ctx, c, budget, func(ws Workspace) ([]Kernel, error) {
+	return r.pair(ctx, c, budget, 0, func(ws Workspace) ([]Kernel, error) {
 		k, err := ws.Bind(c.Chain)
 		return []Kernel{k}, err
 	})
 }
 
-// Control measures the unfused side against itself: an A/A trial, whose verdict
-// must be neutral or inconclusive.
-func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration) (Comparison, error) {
-	return r.pair(ctx, c, budget, func(ws Workspace) ([]Kernel, error) { return bindEach(ws, c.Chain) })
+// Control measures the unfused side against itself, with one execution more for each
+// `part` on the side that stands for unfused: a trial whose outcome is known, 1 + 1/part,
+// or 1 if part is 0.
+func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration, part int) (Comparison, error) {
+	return r.pair(ctx, c, budget, part, func(ws Workspace) ([]Kernel, error) { return bindEach(ws, c.Chain) })
 }
 
 func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
@@ -51,7 +49,7 @@ func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
 	return ks, nil
 }
 
-func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other func(Workspace) ([]Kernel, error)) (Comparison, error) {
+func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace) ([]Kernel, error)) (Comparison, error) {
 	ws, err := r.open(c)
 	if err != nil {
 		return Comparison{}, err
@@ -74,13 +72,24 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other f
 			return out, err
 		}
 		out.MaxAbsError = max(out.MaxAbsError, worst)
-		iterations, err := r.iterations(ws, side, took)
+		iterations, err := r.iterations(ws, side, took, r.Settings.PairSample)
 		if err != nil {
 			return out, err
 		}
 		n = max(n, iterations)
 	}
-	b := blocks{ws: ws, unfused: unfused, fused: fused, n: n, coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
+	more := 0 // executions of the unfused side of a control
+	switch {
+	case c.Cold:
+		n = 1
+	case part > 0:
+		more = (n + part - 1) / part
+		n = more * part
+	}
+	b, err := newBlocks(ws, c, n, Run{unfused, n + more, c.Cold}, Run{fused, n, c.Cold})
+	if err != nil {
+		return out, err
+	}
 	g, err := r.guard(c.Place, func() error {
 		b.reset()
 		deadline := r.Now().Add(budget)
@@ -109,53 +118,4 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, other f
 	}
 	out.Unfused, out.Fused = b.typical()
 	return out, nil
-}
-
-// blocks runs ABBA and BAAB blocks and keeps what they gave.
-type blocks struct {
-	ws             Workspace
-	unfused, fused []Kernel
-	n              int // executions in a sample
-	coin           *rand.Rand
-
-	d    []float64 // log ratios
-	u, f []float64 // seconds of the faster sample of each side
-}
-
-// typical gives the times of the block whose ratio is the median, so that their
-// ratio is the speedup; of an even number of blocks, the geometric means of the
-// middle two.
-func (b *blocks) typical() (unfused, fused float64) {
-	order := make([]int, len(b.d))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.d[i], b.d[j]) })
-	low, high := order[(len(order)-1)/2], order[len(order)/2]
-	return math.Sqrt(b.u[low] * b.u[high]), math.Sqrt(b.f[low] * b.f[high])
-}
-
-func (b *blocks) reset() { b.d, b.u, b.f = nil, nil, nil }
-
-func (b *blocks) next() error {
-	first := b.coin.IntN(2)
-	var sides [2][2]float64 // unfused, fused
-	var count [2]int
-	for _, turn := range [4]int{0, 1, 1, 0} {
-		side := turn ^ first
-		ks := b.unfused
-		if side == 1 {
-			ks = b.fused
-		}
-		t, err := b.ws.Sample(ks, b.n)
-		if err != nil {
-			return err
-		}
-		sides[side][count[side]] = t.Seconds() / float64(b.n)
-		count[side]++
-	}
-	b.d = append(b.d, stat.LogRatio(sides[0], sides[1]))
-	b.u = append(b.u, min(sides[0][0], sides[0][1]))
-	b.f = append(b.f, min(sides[1][0], sides[1][1]))
-	return nil
 }

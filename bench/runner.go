@@ -76,7 +76,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 		m.Verified = true
 	}
-	n, err := r.iterations(ws, seq, took)
+	n, err := r.iterations(ws, seq, took, r.Settings.MinSample)
 	if err != nil {
 		return m, err
 	}
@@ -84,7 +84,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		m.Seconds = m.Seconds[:0]
 		begin := r.Now()
 		for {
-			t, err := ws.Sample(seq, n)
+			t, err := Sample(ws, seq, n)
 			if err != nil {
 				return err
 			}
@@ -116,26 +116,26 @@ func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
-// iterations warms up and finds how often to run the kernels for one sample. They
-// ran once already, for `took`, if that is not 0.
-func (r *Runner) iterations(ws Workspace, seq []Kernel, took time.Duration) (int, error) {
-	if took >= max(r.Settings.MinSample, r.Settings.WarmUp) {
+// iterations warms up and finds how often to run the kernels for a sample of at least
+// the given time. They ran once already, for `took`, if that is not 0.
+func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Duration) (int, error) {
+	if took >= max(sample, r.Settings.WarmUp) {
 		return 1, nil
 	}
 	n := 1
 	var spent time.Duration
 	for {
-		t, err := ws.Sample(seq, n)
+		t, err := Sample(ws, seq, n)
 		if err != nil {
 			return 0, err
 		}
 		spent += t
-		if t >= r.Settings.MinSample && spent >= r.Settings.WarmUp {
+		if t >= sample && spent >= r.Settings.WarmUp {
 			return n, nil
 		}
-		if t < r.Settings.MinSample {
+		if t < sample {
 			// Aim a little over, so that a faster moment does not fall short.
-			grow := 1.2 * float64(r.Settings.MinSample) / float64(max(t, time.Nanosecond))
+			grow := 1.2 * float64(sample) / float64(max(t, time.Nanosecond))
 			n = int(math.Ceil(float64(n) * min(grow, 100)))
 		}
 	}

@@ -116,7 +116,7 @@ func TestCompare(t *testing.T) {
 	for seed := range uint64(50) {
 		c := fakeCase(t, "Linear_Bias", "16x16x16")
 		c.Seed = seed
-		cmp, err := fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget)
+		cmp, err := fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

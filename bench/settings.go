@@ -10,6 +10,7 @@ import (
 // Settings say how much time a mode gives each measurement.
 type Settings struct {
 	MinSample  time.Duration // a sample lasts at least this long
+	PairSample time.Duration // a sample of a pair lasts at least this long
 	WarmUp     time.Duration // before the first sample of a case
 	CaseBudget time.Duration // of the samples of one case
 	CaseLimit  time.Duration // of the samples of one case that are too long for its budget: then a few must do
@@ -27,6 +28,7 @@ type Settings struct {
 func SettingsOf(mode schema.Mode) Settings {
 	s := Settings{
 		MinSample:  time.Millisecond,
+		PairSample: 250 * time.Microsecond,
 		WarmUp:     50 * time.Millisecond,
 		CaseBudget: 600 * time.Millisecond,
 		CaseLimit:  time.Second,

@@ -11,6 +11,7 @@ import (
 func (c *Calibrator) finish() {
 	c.addComputed()
 	c.orderBandwidth()
+	c.applyControls()
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
 	c.missing()

@@ -134,7 +134,7 @@ func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, time.Dur
 	if err := ws.Poison(out, e.at); err != nil {
 		return 0, 0, err
 	}
-	took, err := ws.Sample(ks, 1)
+	took, err := Sample(ws, ks, 1)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -34,7 +34,7 @@ func printMeasurement(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case,
 
 // printPair prints a pair on one line.
 func printPair(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) {
-	e := bench.FusionEntry(p, s, c.Chain, c.DType, c.Place, cmp)
+	e := bench.FusionEntry(p, s, c, cmp)
 	fmt.Fprintf(w, "%s %s %s, %s, %s: %s, speedup %.3f in [%.3f, %.3f], %d blocks, unfused %.4g ms, fused %.4g ms (%.4g GFLOPS), error %.2g%s%s\n",
 		p.Name, c.DType, s, c.Place, cmp.Implementation, e.Verdict, e.Speedup, e.SpeedupCILow, e.SpeedupCIHigh, e.Blocks,
 		e.UnfusedLatencyMS, e.FusedLatencyMS, e.FusedGFLOPS, e.MaxAbsError, clockNote(cmp.ClockMHz), notes(cmp.Notes))

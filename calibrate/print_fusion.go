@@ -7,11 +7,11 @@ import (
 	"hwcal/schema"
 )
 
-// fusions prints a line a pair. What the line has no room for, the two times,
+// fusions prints a line a pair; model is the predicted speedup. What the line has no room for, the two times,
 // stands below it where it matters: where the interval decided nothing.
 func (p *page) fusions(d *schema.Device) {
-	g := newGrid(words("pattern"), words("dtype"), words("shape"), words("verdict"), numbers("speedup"), words("interval"),
-		numbers("n"), numbers("traffic"), numbers("predicted"))
+	g := newGrid(words("pattern"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"),
+		numbers("traffic"), numbers("model"))
 	var undecided []string
 	flagged := false
 	for i := range d.FusionProfiles {
@@ -20,15 +20,15 @@ func (p *page) fusions(d *schema.Device) {
 		if len(f.Warnings) > 0 {
 			verdict, flagged = verdict+"!", true
 		}
-		g.row(f.Pattern, f.DType, dims(f.InputShape), verdict, ratio(f.Speedup),
-			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)), strconv.Itoa(f.Blocks),
+		g.row(f.Pattern, f.DType, dims(f.InputShape), onThreads(f), verdict, ratio(f.Speedup),
+			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)),
 			fmt.Sprintf("%.1f%%", -100*f.MemoryReduction), ratioOrAbsent(f.PredictedSpeedup))
 		if f.Verdict == schema.Inconclusive {
-			undecided = append(undecided, fmt.Sprintf(" %s %s %s: unfused %s ms, fused %s ms", f.Pattern, f.DType, dims(f.InputShape),
-				figure(f.UnfusedLatencyMS), figure(f.FusedLatencyMS)))
+			undecided = append(undecided, fmt.Sprintf(" %s %s %s, %s threads: unfused %s ms, fused %s ms", f.Pattern, f.DType, dims(f.InputShape),
+				onThreads(f), figure(f.UnfusedLatencyMS), figure(f.FusedLatencyMS)))
 		}
 	}
-	p.section(g, "Fused against unfused in n blocks, "+sharedThreads(d.FusionProfiles))
+	p.section(g, "Fused against unfused")
 	if flagged {
 		p.line(" ! see the warnings")
 	}
@@ -40,19 +40,30 @@ func (p *page) fusions(d *schema.Device) {
 	}
 }
 
-// sharedThreads says on how many threads the pairs ran: all on the same number.
-func sharedThreads(all []schema.Fusion) string {
-	low, high := 0, 0
-	for i, f := range all {
-		if i == 0 {
-			low, high = f.Threads, f.Threads
-		}
-		low, high = min(low, f.Threads), max(high, f.Threads)
+// onThreads is the number of threads, and whether their caches were cold.
+func onThreads(f *schema.Fusion) string {
+	if f.Cache == schema.Cold {
+		return fmt.Sprintf("%d cold", f.Threads)
 	}
-	if low == high {
-		return plural(low, "thread")
+	return strconv.Itoa(f.Threads)
+}
+
+// controls prints how the trials came out whose outcome is known.
+func (p *page) controls(q *schema.Quality) {
+	if q == nil {
+		return
 	}
-	return fmt.Sprintf("%d to %d threads", low, high)
+	g := newGrid(words("control"), words("pattern"), words("dtype"), words("shape"), numbers("true"), numbers("speedup"), words("interval"),
+		numbers("n"), words("outcome"))
+	for _, k := range q.Controls {
+		g.row(k.Kind, k.Pattern, k.DType, dims(k.InputShape), ratio(k.TrueSpeedup), ratio(k.Speedup),
+			fmt.Sprintf("[%s,%s]", ratio(k.SpeedupCILow), ratio(k.SpeedupCIHigh)), strconv.Itoa(k.Blocks), k.Outcome)
+	}
+	title := "Controls of the verdicts: passed"
+	if !q.Passed {
+		title = "Controls of the verdicts: FAILED, no verdict can be relied on"
+	}
+	p.section(g, title)
 }
 
 func ratio(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

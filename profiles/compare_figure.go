@@ -76,7 +76,7 @@ func indexFigures(p *schema.Profile) figureIndex {
 				path: fmt.Sprintf("%s/fusion_profiles/%d", at, i), unit: "x",
 				best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict,
 			}
-			what := fmt.Sprintf("%s %s%s, %s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads))
+			what := fmt.Sprintf("%s %s%s, %s, %s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads), e.Cache)
 			add(figureKey{GroupFusion, d.ID, what}, f, e.Warnings)
 		}
 	}

@@ -84,16 +84,54 @@ func checkFusionImprovement(c *checker) {
 const minBlocks = 10
 
 // checkFusionVerdict: the verdict follows from the interval that is printed,
-// by the same function that the runner uses, so there is no tolerance.
+// by the same function that the runner uses, so there is no tolerance; unless the
+// controls of the run failed, when nothing is decided.
 func checkFusionVerdict(c *checker) {
-	for path, f := range c.fusions() {
-		want := schema.VerdictOf(f.SpeedupCILow, f.SpeedupCIHigh)
-		if f.Blocks < minBlocks {
-			want = schema.Inconclusive
+	for at, d := range c.eachDevice() {
+		for i := range d.FusionProfiles {
+			f, path := &d.FusionProfiles[i], fmt.Sprintf("%s/fusion_profiles/%d/verdict", at, i)
+			if d.Quality == nil || d.Quality.Passed {
+				c.verdict(path, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
+			} else if f.Verdict != schema.Inconclusive {
+				c.fail(path, "a control of the run failed, so that nothing is decided", string(f.Verdict), string(schema.Inconclusive))
+			}
 		}
-		if f.Verdict != want {
-			c.fail(path+"/verdict", fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s",
-				f.Blocks, exact(f.SpeedupCILow), exact(f.SpeedupCIHigh)), string(f.Verdict), string(want))
+	}
+}
+
+// verdict checks that one follows from its interval.
+func (c *checker) verdict(path string, v schema.Verdict, blocks int, lo, hi float64) {
+	want := schema.VerdictOf(lo, hi)
+	if blocks < minBlocks {
+		want = schema.Inconclusive
+	}
+	if v != want {
+		c.fail(path, fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi)),
+			string(v), string(want))
+	}
+}
+
+// checkControls: the verdict of a control follows from its interval, its outcome from
+// its verdict, and the quality from the outcomes.
+func checkControls(c *checker) {
+	for at, d := range c.eachDevice() {
+		if d.Quality == nil {
+			continue
+		}
+		passed := true
+		for i, k := range d.Quality.Controls {
+			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
+			c.verdict(path+"/verdict", k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
+			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
+				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
+			}
+			if k.Kind == schema.SameCode && k.TrueSpeedup != 1 {
+				c.differ(path+"/true_speedup", k.TrueSpeedup, 1, "true_speedup = 1 for the same code")
+			}
+			passed = passed && k.Outcome != schema.ControlFailed
+		}
+		if d.Quality.Passed != passed {
+			c.fail(at+"/quality/passed", "passed does not follow from the outcomes", fmt.Sprint(d.Quality.Passed), fmt.Sprint(passed))
 		}
 	}
 }

@@ -35,6 +35,7 @@ var rules = []rule{
 	{"fusion-memory", checkFusionMemory},
 	{"fusion-improvement", checkFusionImprovement},
 	{"fusion-verdict", checkFusionVerdict},
+	{"controls", checkControls},
 	{"summary-peak", checkSummaryPeak},
 	{"summary-matmul", checkSummaryMatmul},
 	{"summary-bandwidth", checkSummaryBandwidth},

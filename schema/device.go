@@ -17,7 +17,8 @@ type Device struct {
 	Latency           []Latency   `json:"latency" jsonschema_description:"Load-to-use latency by level."`
 	NUMA              []NUMAPath  `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	OperationProfiles []Compute   `json:"operation_profiles" jsonschema_description:"Every other operation."`
-	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape and dtype."`
+	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
+	Quality           *Quality    `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`

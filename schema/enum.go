@@ -54,12 +54,13 @@ const (
 	Failed            Code = "failed"
 	BudgetSpent       Code = "budget_spent"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
+	ControlsFailed    Code = "controls_failed"
 )
 
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, PeakBelowMeasured)
+		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, PeakBelowMeasured, ControlsFailed)
 }
 
 // Level is a level of the memory hierarchy.
@@ -99,4 +100,63 @@ const (
 
 func (CheckStatus) JSONSchema() *jsonschema.Schema {
 	return enum("Outcome of the check; unknown where the machine does not tell.", Pass, Warn, Unknown)
+}
+
+// CacheState says where the data of an execution is when it begins.
+type CacheState string
+
+const (
+	Warm CacheState = "warm"
+	Cold CacheState = "cold"
+)
+
+func (CacheState) JSONSchema() *jsonschema.Schema {
+	return enum("Where the data of an execution is when it begins: warm where the execution before has left it, "+
+		"cold in memory and in no cache.", Warm, Cold)
+}
+
+// ControlKind is a trial whose outcome is known.
+type ControlKind string
+
+const (
+	// SameCode: the unfused operations on both sides; neither fuse nor avoid is right.
+	SameCode ControlKind = "same_code"
+	// KnownEffect: more executions of the same code on the side that stands for
+	// unfused; fuse is right.
+	KnownEffect ControlKind = "known_effect"
+)
+
+func (ControlKind) JSONSchema() *jsonschema.Schema {
+	return enum("Trial whose outcome is known: the same code on both sides, or with a known share of work more on the "+
+		"side that stands for unfused.", SameCode, KnownEffect)
+}
+
+// ControlOutcome says whether a control came out as it must.
+type ControlOutcome string
+
+const (
+	ControlPassed    ControlOutcome = "passed"
+	ControlFailed    ControlOutcome = "failed"
+	ControlUndecided ControlOutcome = "undecided"
+)
+
+func (ControlOutcome) JSONSchema() *jsonschema.Schema {
+	return enum("Whether the control came out as it must: same_code passes if neutral and fails if fuse or avoid, "+
+		"known_effect passes if fuse and fails if neutral or avoid; undecided if inconclusive.",
+		ControlPassed, ControlFailed, ControlUndecided)
+}
+
+// OutcomeOf judges the verdict of a control.
+func OutcomeOf(kind ControlKind, v Verdict) ControlOutcome {
+	right := Neutral
+	if kind == KnownEffect {
+		right = Fuse
+	}
+	switch v {
+	case right:
+		return ControlPassed
+	case Inconclusive:
+		return ControlUndecided
+	}
+	return ControlFailed
 }

@@ -74,29 +74,31 @@ type NUMAPath struct {
 
 // Fusion compares a chain of operations run one by one with one fused kernel.
 type Fusion struct {
-	Pattern        string   `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
-	Group          string   `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv or attention."`
-	Operators      []string `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
-	DType          DType    `json:"dtype"`
-	Implementation string   `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`
-	Threads        int      `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
-	Shape          string   `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
-	InputShape     []int64  `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
+	Pattern        string     `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
+	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv or attention."`
+	Operators      []string   `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
+	DType          DType      `json:"dtype"`
+	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`
+	Threads        int        `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Cache          CacheState `json:"cache"`
+	Shape          string     `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
+	InputShape     []int64    `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
 
-	UnfusedLatencyMS float64 `json:"unfused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Faster unfused sample of the block whose ratio is the median (of an even number of blocks, geometric mean of the middle two), in milliseconds."`
+	UnfusedLatencyMS float64 `json:"unfused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Fastest unfused sample of the block whose ratio is the median (of an even number of blocks, geometric mean of the middle two), in milliseconds."`
 	UnfusedGFLOPS    float64 `json:"unfused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / unfused_latency_ms in GFLOPS (1e9 FLOP per second)."`
 	UnfusedBytes     int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
-	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Faster fused sample of the same block, in milliseconds: unfused_latency_ms / fused_latency_ms is speedup_factor."`
+	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Fastest fused sample of the same block, in milliseconds: unfused_latency_ms / fused_latency_ms is speedup_factor."`
 	FusedGFLOPS      float64 `json:"fused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / fused_latency_ms in GFLOPS (1e9 FLOP per second)."`
 	FusedBytes       int64   `json:"fused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes of the chain's own inputs and outputs."`
 
-	Speedup           float64 `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
-	SpeedupCILow      float64 `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
-	SpeedupCIHigh     float64 `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
-	Blocks            int     `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of ABBA or BAAB blocks."`
-	MemoryReduction   float64 `json:"memory_reduction" jsonschema:"minimum=0,maximum=1" jsonschema_description:"1 - fused_bytes / unfused_bytes (a share)."`
-	GFLOPSImprovement float64 `json:"gflops_improvement" jsonschema_description:"speedup_factor - 1 (a share)."`
-	PredictedSpeedup  float64 `json:"predicted_speedup,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Speedup (a ratio) that the saved traffic and FLOP would give at the measured rates; absent without them."`
+	Speedup           float64    `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
+	SpeedupCILow      float64    `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
+	SpeedupCIHigh     float64    `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
+	Blocks            int        `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of blocks, each of one to four quads of samples in the order ABBA or BAAB."`
+	MemoryReduction   float64    `json:"memory_reduction" jsonschema:"minimum=0,maximum=1" jsonschema_description:"1 - fused_bytes / unfused_bytes (a share)."`
+	GFLOPSImprovement float64    `json:"gflops_improvement" jsonschema_description:"speedup_factor - 1 (a share)."`
+	PredictedSpeedup  float64    `json:"predicted_speedup,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Speedup (a ratio) that what fusing saves would give at the measured rates: fused_latency_ms and the saved time, over fused_latency_ms; absent without them."`
+	Explained         *Explained `json:"explained,omitempty" jsonschema_description:"Where the predicted saving comes from; absent if there is none."`
 
 	ExtraParams       map[string]int64 `json:"extra_params" jsonschema_description:"Dimensions of the case by name: m, n, k; kernel_size, stride, padding, groups; batch, heads, seq, head_dim."`
 	FLOP              int64            `json:"flops" jsonschema:"minimum=1" jsonschema_description:"FLOP (a count) of the unfused, mathematical definition; both sides use it."`
@@ -105,4 +107,34 @@ type Fusion struct {
 	MaxAbsError       float64          `json:"max_abs_error" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference of the fused or unfused result from the float64 reference over the elements verified, in the unit of the result."`
 	EffectiveClockMHz float64          `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	Warnings          []Code           `json:"warnings" jsonschema_description:"Codes of the guards that the pair met."`
+}
+
+// Explained divides the time that fusing is predicted to save.
+type Explained struct {
+	FLOP     float64 `json:"flops_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share of the predicted saving that comes from FLOP that the fused kernel does not compute, as those of a folded batch norm."`
+	Traffic  float64 `json:"traffic_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share that comes from bytes that the fused kernel neither reads nor writes, at the bandwidth of the level in which they live."`
+	Overhead float64 `json:"overhead_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share that comes from operations that need not be started."`
+}
+
+// Quality is what is known of the trustworthiness of the verdicts of a run.
+type Quality struct {
+	Passed   bool      `json:"passed" jsonschema_description:"Whether no control failed. If one did, all verdicts of the device are inconclusive."`
+	Controls []Control `json:"controls" jsonschema:"minItems=1" jsonschema_description:"Trials whose outcome is known, measured among the pairs."`
+}
+
+// Control is a pair whose outcome is known.
+type Control struct {
+	Kind          ControlKind    `json:"kind"`
+	Pattern       string         `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern whose unfused operations are both sides."`
+	DType         DType          `json:"dtype"`
+	Threads       int            `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Shape         string         `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
+	InputShape    []int64        `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
+	TrueSpeedup   float64        `json:"true_speedup" jsonschema:"minimum=1" jsonschema_description:"What the speedup (a ratio) is by construction: 1, or 1 and the share of work that one side does more."`
+	Speedup       float64        `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Speedup that was measured (a ratio)."`
+	SpeedupCILow  float64        `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
+	SpeedupCIHigh float64        `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
+	Blocks        int            `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of blocks of samples of both sides."`
+	Verdict       Verdict        `json:"verdict"`
+	Outcome       ControlOutcome `json:"outcome"`
 }

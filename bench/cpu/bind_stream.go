@@ -64,7 +64,8 @@ const tryBytes = 32 << 20
 // try is the better of two times over the beginning of each worker's part.
 func (s *streamRun) try(t *team) time.Duration {
 	body := func(w *worker) { s.part(w, tryBytes/8) }
-	return min(t.sample(1, true, []func(*worker){body}), t.sample(1, true, []func(*worker){body}))
+	once := sample{n: 1, private: true, bodies: []func(*worker){body}}
+	return slices.Min(t.sample([]sample{once, once}))
 }
 
 // newStreamRun is the kernel of one family, nil if it has none of the name.

@@ -53,7 +53,7 @@ func benchNarrow(b *testing.B, u unit, n int64, packed bool) {
 	for end := time.Now().Add(benchTime); time.Now().Before(end); {
 		for i, op := range ops {
 			const times = 4
-			t, err := workspaces[i].Sample(kernels[i:i+1], times)
+			t, err := bench.Sample(workspaces[i], kernels[i:i+1], times)
 			if err != nil {
 				b.Fatal(err)
 			}

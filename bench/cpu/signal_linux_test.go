@@ -60,7 +60,7 @@ func disturb(t *testing.T, b *Backend, d schema.DType, text string) {
 	}
 	product := func() []float64 {
 		out := make([]float64, chain.Output().Elems())
-		if _, err := ws.Sample([]bench.Kernel{k}, 1); err != nil {
+		if _, err := bench.Sample(ws, []bench.Kernel{k}, 1); err != nil {
 			t.Fatal(err)
 		}
 		if err := ws.Read(chain.Output(), 0, out); err != nil {

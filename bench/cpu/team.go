@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,6 @@ type worker struct {
 	id, n int // 0 <= id < n
 	team  *team
 	jobs  chan func(*worker)
-	begin time.Time
-	end   time.Time
 	thread
 }
 
@@ -39,7 +38,12 @@ func newTeam(cpus []int) (*team, error) {
 	if n := len(cpus) + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}
-	t := &team{bar: barrier{n: int32(len(cpus))}}
+	t := &team{bar: barrier{n: int32(len(cpus)), patience: patience}}
+	for i, cpu := range cpus {
+		if slices.Contains(cpus[:i], cpu) {
+			t.bar.patience = patienceShared
+		}
+	}
 	started := make(chan error)
 	for id, cpu := range cpus {
 		w := &worker{id: id, n: len(cpus), team: t, jobs: make(chan func(*worker))}
@@ -86,35 +90,62 @@ func (t *team) run(f func(w *worker)) {
 // time executes the bodies in order, n times, and returns the time from the
 // earliest start to the latest end.
 func (t *team) time(n int, bodies ...func(w *worker)) time.Duration {
-	return t.sample(n, false, bodies)
+	return t.sample([]sample{{n: n, bodies: bodies}})[0]
 }
 
-// sample is time, with a barrier after each body, as the next one reads what all
-// workers have written, unless all is private to each worker.
-func (t *team) sample(n int, private bool, bodies []func(w *worker)) time.Duration {
+// sample is one measurement: the bodies in order, n times.
+type sample struct {
+	n      int
+	bodies []func(w *worker)
+	// private bodies touch nothing of another worker. Else a barrier follows each, as
+	// the next one reads what all workers have written.
+	private bool
+	before  func(w *worker) // done before the time is taken; nil for nothing
+}
+
+// sample takes the samples in turn and returns the time of each, from the earliest
+// start to the latest end.
+func (t *team) sample(samples []sample) []time.Duration {
+	spans := make([]span, len(samples)*len(t.workers))
 	t.run(func(w *worker) {
-		w.barrier()
-		w.begin = time.Now()
-		for range n {
-			for _, body := range bodies {
-				body(w)
-				if !private {
-					w.barrier()
+		for i := range samples {
+			s, at := &samples[i], &spans[i*w.n+w.id]
+			if s.before != nil {
+				s.before(w)
+			}
+			w.barrier()
+			at.begin = time.Now()
+			for range s.n {
+				for _, body := range s.bodies {
+					body(w)
+					if !s.private {
+						w.barrier()
+					}
 				}
 			}
+			at.end = time.Now()
 		}
-		w.end = time.Now()
 	})
-	begin, end := t.workers[0].begin, t.workers[0].end
-	for _, w := range t.workers[1:] {
-		if w.begin.Before(begin) {
-			begin = w.begin
+	times := make([]time.Duration, len(samples))
+	for i := range samples {
+		whole := spans[i*len(t.workers)]
+		for _, s := range spans[i*len(t.workers):][:len(t.workers)] {
+			if s.begin.Before(whole.begin) {
+				whole.begin = s.begin
+			}
+			if s.end.After(whole.end) {
+				whole.end = s.end
+			}
 		}
-		if w.end.After(end) {
-			end = w.end
-		}
+		times[i] = whole.end.Sub(whole.begin)
 	}
-	return end.Sub(begin)
+	return times
+}
+
+// span is when a worker was at work.
+type span struct {
+	begin, end time.Time
+	_          [16]byte // a line for each, as workers write them at the same time
 }
 
 // close ends the workers.
@@ -136,16 +167,20 @@ func (w *worker) share(n, grain int) (lo, hi int) {
 
 // barrier is a spinning barrier that can be used again at once.
 type barrier struct {
-	n       int32
-	arrived atomic.Int32
-	_       [60]byte // the counter and the flag live on lines of their own
-	round   atomic.Uint32
+	n        int32
+	patience int
+	arrived  atomic.Int32
+	_        [60]byte // the counter and the flag live on lines of their own
+	round    atomic.Uint32
 }
 
-// patience is the number of looks, some ten microseconds, after which a waiting
-// worker offers its CPU: whoever it waits for may need it, where there are more
-// threads than CPUs.
-const patience = 1 << 14
+// patience is the number of looks after which a waiting worker offers its CPU, as
+// whoever it waits for may need it. A worker that has its CPU to itself looks for some
+// milliseconds: a neighbour to which it gave its CPU would keep it for as long.
+const (
+	patience       = 1 << 20
+	patienceShared = 1 << 14
+)
 
 func (b *barrier) wait() {
 	if b.n == 1 {
@@ -157,9 +192,11 @@ func (b *barrier) wait() {
 		b.round.Add(1)
 		return
 	}
-	for spins := 1; b.round.Load() == round; spins++ {
-		if spins%patience == 0 {
+	patience := b.patience
+	for looks := patience; b.round.Load() == round; looks-- {
+		if looks == 0 {
 			yield()
+			looks = patience
 		}
 	}
 }

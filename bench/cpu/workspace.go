@@ -96,19 +96,29 @@ func scratch[T float](ws *workspace, n int) ([]T, error) {
 	return as[T](mem), err
 }
 
-// Sample runs the kernels in order, n times.
-func (ws *workspace) Sample(ks []bench.Kernel, n int) (time.Duration, error) {
-	bodies := make([]func(*worker), len(ks))
-	private := true
-	for i, k := range ks {
-		own, ok := k.(*kernel)
-		if !ok {
-			return 0, fmt.Errorf("cpu: kernel %s is of another backend", k.Implementation())
+// Samples executes the runs in turn, as one job of the workers: one that slept
+// between would have to wait until a neighbour gives its CPU back.
+func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
+	samples := make([]sample, len(runs))
+	for i, r := range runs {
+		s := &samples[i]
+		s.n, s.private = r.N, true
+		for _, k := range r.Kernels {
+			own, ok := k.(*kernel)
+			if !ok {
+				return nil, fmt.Errorf("cpu: kernel %s is of another backend", k.Implementation())
+			}
+			s.bodies = append(s.bodies, own.body)
+			s.private = s.private && own.private
 		}
-		bodies[i] = own.body
-		private = private && own.private
+		if r.Cold {
+			if !canFlush {
+				return nil, fmt.Errorf("cpu: no instruction flushes the caches of this CPU: %w", bench.ErrUnsupported)
+			}
+			s.before = ws.memory.flush
+		}
 	}
-	return ws.team.sample(n, private, bodies), nil
+	return ws.team.sample(samples), nil
 }
 
 // Read copies elements of a tensor.

@@ -104,7 +104,7 @@ func TestSameCodeIsNeverDecided(t *testing.T) {
 		var d []float64
 		for _, n := range Looks {
 			for len(d) < n {
-				d = append(d, LogRatio([2]float64{sample(), sample()}, [2]float64{sample(), sample()}))
+				d = append(d, LogRatio([]float64{sample(), sample()}, []float64{sample(), sample()}))
 			}
 			if v := Decide(d).Verdict; v == schema.Fuse || v == schema.Avoid {
 				wrong++

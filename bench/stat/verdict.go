@@ -23,10 +23,10 @@ type Decision struct {
 	Blocks  int
 }
 
-// LogRatio is the outcome of one ABBA or BAAB block: d = ln(min(u1,u2) / min(f1,f2)).
-// The minimum of each side drops a sample that was interrupted.
-func LogRatio(unfused, fused [2]float64) float64 {
-	return math.Log(min(unfused[0], unfused[1]) / min(fused[0], fused[1]))
+// LogRatio is the outcome of one block: d = ln(min(u) / min(f)). The minimum of each
+// side drops the samples that were disturbed, as long as one was not.
+func LogRatio(unfused, fused []float64) float64 {
+	return math.Log(slices.Min(unfused) / slices.Min(fused))
 }
 
 // Decide judges a pair by its log ratios d, of which there must be one at least.

@@ -1,5 +1,5 @@
 // Command stream generates the kernels that measure the machine itself: STREAM,
-// register peaks and clock chains.
+// register peaks, clock chains and flushes.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	files := map[string]func(*build.Context){"../chain_amd64.s": chains}
+	files := map[string]func(*build.Context){"../chain_amd64.s": chains, "../flush_amd64.s": flushes}
 	for _, isa := range []simd.ISA{simd.AVX2, simd.AVX512} {
 		files[fmt.Sprintf("../stream_%s_amd64.s", isa.Name)] = func(ctx *build.Context) { streams(ctx, isa) }
 		files[fmt.Sprintf("../peak_%s_amd64.s", isa.Name)] = func(ctx *build.Context) { peaks(ctx, isa) }

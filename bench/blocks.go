@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"hwcal/bench/stat"
+)
+
+// A block takes samples of both sides in quads of ABBA or BAAB, until it has lasted
+// some milliseconds or has four quads. Its ratio is that of the fastest samples: a
+// disturbance must hit all samples of a side to move it.
+const (
+	quad       = 4
+	mostQuads  = 4
+	blockLasts = 4 * time.Millisecond
+)
+
+// blocks runs blocks and keeps what they gave.
+type blocks struct {
+	ws    Workspace
+	sides [2]Run // unfused, fused
+	n     float64
+	quads int
+	coin  *rand.Rand
+
+	d    []float64 // log ratios
+	u, f []float64 // seconds of the fastest sample of each side
+}
+
+// newBlocks prepares blocks whose samples have n executions.
+func newBlocks(ws Workspace, c Case, n int, unfused, fused Run) (*blocks, error) {
+	b := &blocks{ws: ws, sides: [2]Run{unfused, fused}, n: float64(n), coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
+	ts, err := ws.Samples(b.sides[:])
+	if err != nil {
+		return nil, err
+	}
+	b.quads = min(max(1, int(blockLasts/(2*(ts[0]+ts[1])))), mostQuads)
+	return b, nil
+}
+
+// typical gives the times of the block whose ratio is the median, so that their
+// ratio is the speedup; of an even number of blocks, the geometric means of the
+// middle two.
+func (b *blocks) typical() (unfused, fused float64) {
+	order := make([]int, len(b.d))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.d[i], b.d[j]) })
+	low, high := order[(len(order)-1)/2], order[len(order)/2]
+	return math.Sqrt(b.u[low] * b.u[high]), math.Sqrt(b.f[low] * b.f[high])
+}
+
+func (b *blocks) reset() { b.d, b.u, b.f = nil, nil, nil }
+
+func (b *blocks) next() error {
+	var order []int
+	var runs []Run
+	for range b.quads {
+		first := b.coin.IntN(2)
+		for _, turn := range [quad]int{0, 1, 1, 0} {
+			order = append(order, turn^first)
+			runs = append(runs, b.sides[turn^first])
+		}
+	}
+	times, err := b.ws.Samples(runs)
+	if err != nil {
+		return err
+	}
+	var sides [2][]float64
+	for i, t := range times {
+		sides[order[i]] = append(sides[order[i]], t.Seconds()/b.n)
+	}
+	b.d = append(b.d, stat.LogRatio(sides[0], sides[1]))
+	b.u = append(b.u, slices.Min(sides[0]))
+	b.f = append(b.f, slices.Min(sides[1]))
+	return nil
+}

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hwcal/schema"
+)
+
+// effectPart makes the known effect of a control 1/20: one execution more in twenty.
+const effectPart = 20
+
+// effectShape takes a few microseconds, so that twenty executions are a short sample.
+var effectShape = dims(linearDims, 64, 128, 128)
+
+// controlSteps plans trials whose outcome is known: the same code on both sides, for
+// the first pattern of each group, and a known effect.
+func (c *Calibrator) controlSteps() []step {
+	var steps []step
+	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) {
+		i := slices.IndexFunc(c.fusionDTypes(), func(d schema.DType) bool { return !c.lacks(pattern, d) })
+		if i < 0 {
+			return
+		}
+		d := c.fusionDTypes()[i]
+		steps = append(steps, step{
+			label: fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s),
+			cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
+			run: func(ctx context.Context, scale float64) error {
+				return c.measureControl(ctx, kind, pattern, s, d, part, scale)
+			},
+		})
+	}
+	var groups []string
+	for _, p := range c.Options.Patterns {
+		if !slices.Contains(groups, p.Group) {
+			groups = append(groups, p.Group)
+			plan(schema.SameCode, p, p.Shapes(c.Options.Mode)[0], 0)
+		}
+	}
+	if len(groups) > 0 {
+		pattern, err := Lookup("Linear_Bias")
+		if err != nil {
+			panic(err) // a pattern of our own
+		}
+		plan(schema.KnownEffect, pattern, effectShape, effectPart)
+	}
+	return steps
+}
+
+func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind, pattern Pattern, s Shape, d schema.DType, part int, scale float64) error {
+	chain, err := pattern.Build(s, c.Options.Threads)
+	if err != nil {
+		return err
+	}
+	cs := Case{Chain: chain, DType: d, Place: Place{Threads: c.Options.Threads}, Seed: c.Options.Seed}
+	cmp, err := c.Runner.Control(ctx, cs, time.Duration(scale*float64(c.Runner.Settings.PairBudget)), part)
+	if err != nil {
+		return err
+	}
+	control := schema.Control{
+		Kind: kind, Pattern: pattern.Name, DType: d, Threads: cs.Place.Threads, Shape: s.String(), InputShape: s.Values(), TrueSpeedup: 1,
+		Speedup: cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High, Blocks: cmp.Blocks,
+		Verdict: cmp.Verdict, Outcome: schema.OutcomeOf(kind, cmp.Verdict),
+	}
+	if part > 0 {
+		control.TrueSpeedup += 1 / float64(part)
+	}
+	if c.Device.Quality == nil {
+		c.Device.Quality = &schema.Quality{Passed: true}
+	}
+	q := c.Device.Quality
+	q.Controls = append(q.Controls, control)
+	q.Passed = q.Passed && control.Outcome != schema.ControlFailed
+	return nil
+}
+
+// applyControls takes all verdicts back if a control failed: a method that is seen to
+// be wrong here decides nothing here.
+func (c *Calibrator) applyControls() {
+	q := c.Device.Quality
+	if q == nil || q.Passed {
+		return
+	}
+	i := slices.IndexFunc(q.Controls, func(k schema.Control) bool { return k.Outcome == schema.ControlFailed })
+	k := q.Controls[i]
+	c.warn(schema.ControlsFailed, "/quality/controls/"+fmt.Sprint(i),
+		"%s of %s %s: %s, speedup %.3f in [%.3f, %.3f], is %.3f in truth: no verdict of this run can be relied on",
+		k.Kind, k.Pattern, k.DType, k.Verdict, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh, k.TrueSpeedup)
+	for i := range c.Device.FusionProfiles {
+		f := &c.Device.FusionProfiles[i]
+		if f.Verdict != schema.Inconclusive {
+			f.Reason = fmt.Sprintf("%s: a control of this run failed; without that, %s", schema.Inconclusive, f.Reason)
+			f.Verdict = schema.Inconclusive
+		}
+	}
+}
+
+// spread puts the few among the many, at equal distances.
+func spread(many, few []step) []step {
+	var all []step
+	for i, s := range few {
+		all = append(all, many[len(many)*i/len(few):len(many)*(i+1)/len(few)]...)
+		all = append(all, s)
+	}
+	if len(few) == 0 {
+		return many
+	}
+	return all
+}

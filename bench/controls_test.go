@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"hwcal/schema"
+)
+
+// On a quiet machine no control fails, and every group has one.
+func TestControlsPass(t *testing.T) {
+	dev, _, err := fakeCalibrator(newFake(), schema.Quick).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := dev.Quality
+	if q == nil || !q.Passed {
+		t.Fatalf("quality %+v", q)
+	}
+	if want := len(FusionGroups) + 1; len(q.Controls) != want {
+		t.Errorf("%d controls, want %d", len(q.Controls), want)
+	}
+	for _, k := range q.Controls {
+		if k.Outcome != schema.ControlPassed {
+			t.Errorf("%s of %s: %s, speedup %.3f in [%.3f, %.3f]", k.Kind, k.Pattern, k.Outcome, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh)
+		}
+		if k.Kind == schema.KnownEffect && !(k.SpeedupCILow < k.TrueSpeedup && k.TrueSpeedup < k.SpeedupCIHigh) {
+			t.Errorf("the effect of %.3f is outside of [%.3f, %.3f]", k.TrueSpeedup, k.SpeedupCILow, k.SpeedupCIHigh)
+		}
+	}
+}
+
+// A machine on which the same kernel is slower when it is bound again fools the method:
+// the controls show it, and no verdict is left.
+func TestFailedControlsDecideNothing(t *testing.T) {
+	f := newFake()
+	f.unfair = 1.1
+	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dev.Quality == nil || dev.Quality.Passed {
+		t.Fatalf("quality %+v", dev.Quality)
+	}
+	for _, e := range dev.FusionProfiles {
+		if e.Verdict != schema.Inconclusive || !strings.HasPrefix(e.Reason, "inconclusive: ") {
+			t.Errorf("%s %s: %s", e.Pattern, e.Shape, e.Reason)
+		}
+	}
+	for _, w := range warnings {
+		if w.Code == schema.ControlsFailed {
+			return
+		}
+	}
+	t.Error("no warning")
+}
