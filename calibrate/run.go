@@ -27,6 +27,7 @@ func runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
 			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
 			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, linear, conv, attention or `NAME`s"},
+			&cli.StringFlag{Name: "shapes", Usage: "`FILE` of shapes by fusion pattern, in place of the mode's; patterns that neither it nor --fusion-patterns names are left out"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},
 			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},
@@ -141,10 +142,31 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if o.DTypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return o, usagef("--dtype: %v", err)
 	}
-	if o.Patterns, err = bench.Select(c.StringSlice("fusion-patterns")); err != nil {
-		return o, usagef("--fusion-patterns: %v", err)
+	if o.Patterns, err = selectPatterns(c); err != nil {
+		return o, err
 	}
 	return o, nil
+}
+
+// selectPatterns resolves --fusion-patterns and --shapes: who gives shapes wants these
+// patterns, and others only if they are named.
+func selectPatterns(c *cli.Context) ([]bench.Pattern, error) {
+	ps, err := bench.Select(c.StringSlice("fusion-patterns"))
+	if err != nil {
+		return nil, usagef("--fusion-patterns: %v", err)
+	}
+	if !c.IsSet("shapes") {
+		return ps, nil
+	}
+	if !c.IsSet("fusion-patterns") {
+		ps = nil
+	} else if len(ps) == 0 {
+		return nil, usagef("--fusion-patterns none and --shapes exclude each other")
+	}
+	if ps, err = withShapes(c.String("shapes"), ps); err != nil {
+		return nil, usagef("--shapes: %v", err)
+	}
+	return ps, nil
 }
 
 // parseDTypes resolves names; none given means all.
