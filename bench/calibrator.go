@@ -73,6 +73,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.fusionSteps()...)
+	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.long)...)

@@ -73,10 +73,19 @@ func twoNodes(c *Calibrator) {
 	c.Options.Threads, c.Options.Patterns, c.Options.DTypes = 4, nil, []schema.DType{schema.FP32}
 }
 
+// oneSweep is a default run of a single pattern, whose verdict flips as the saved
+// traffic begins to matter.
+func oneSweep(c *Calibrator) {
+	c.Options.Mode, c.Runner.Settings = schema.Default, SettingsOf(schema.Default)
+	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, Patterns()[:1]
+}
+
 // The whole calibration of scripted machines, byte for byte. The profiles package
 // validates the same files.
 func TestScriptedProfile(t *testing.T) {
-	for name, change := range map[string]func(*Calibrator){"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes} {
+	for name, change := range map[string]func(*Calibrator){
+		"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes, "scripted-crossover": oneSweep,
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			c := fakeCalibrator(f, schema.Quick)

@@ -42,13 +42,8 @@ const drift = 1.05
 func checkFusionSpeedup(c *checker) {
 	for path, f := range c.fusions() {
 		lo, hi := f.SpeedupCILow, f.SpeedupCIHigh
-		if lo > hi {
-			c.fail(path+"/speedup_ci_high", "speedup_ci_low <= speedup_ci_high does not hold", exact(hi), "at least "+exact(lo))
+		if !c.within(path, f.Speedup, lo, hi) {
 			continue
-		}
-		if f.Speedup < lo*(1-rounding) || f.Speedup > hi*(1+rounding) {
-			c.fail(path+"/speedup_factor", "speedup_factor outside of its interval", number(f.Speedup),
-				fmt.Sprintf("%s to %s", number(lo), number(hi)))
 		}
 		ratio := f.UnfusedLatencyMS / f.FusedLatencyMS
 		if (ratio < lo/drift || ratio > hi*drift) && !c.noisy(path, f.Warnings) {
@@ -57,6 +52,19 @@ func checkFusionSpeedup(c *checker) {
 				number(ratio), fmt.Sprintf("%s to %s, within 5%%", number(lo), number(hi)))
 		}
 	}
+}
+
+// within asks that a speedup lies in its interval; it is false if there is none.
+func (c *checker) within(path string, speedup, lo, hi float64) bool {
+	if lo > hi {
+		c.fail(path+"/speedup_ci_high", "speedup_ci_low <= speedup_ci_high does not hold", exact(hi), "at least "+exact(lo))
+		return false
+	}
+	if speedup < lo*(1-rounding) || speedup > hi*(1+rounding) {
+		c.fail(path+"/speedup_factor", "speedup_factor outside of its interval", number(speedup),
+			fmt.Sprintf("%s to %s", number(lo), number(hi)))
+	}
+	return true
 }
 
 // checkFusionMemory: memory_reduction = 1 - fused_bytes / unfused_bytes.
@@ -87,13 +95,17 @@ const minBlocks = 10
 // by the same function that the runner uses, so there is no tolerance.
 func checkFusionVerdict(c *checker) {
 	for path, f := range c.fusions() {
-		want := schema.VerdictOf(f.SpeedupCILow, f.SpeedupCIHigh)
-		if f.Blocks < minBlocks {
-			want = schema.Inconclusive
-		}
-		if f.Verdict != want {
-			c.fail(path+"/verdict", fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s",
-				f.Blocks, exact(f.SpeedupCILow), exact(f.SpeedupCIHigh)), string(f.Verdict), string(want))
-		}
+		c.verdict(path, f.Verdict, f.SpeedupCILow, f.SpeedupCIHigh, f.Blocks)
+	}
+}
+
+func (c *checker) verdict(path string, got schema.Verdict, lo, hi float64, blocks int) {
+	want := schema.VerdictOf(lo, hi)
+	if blocks < minBlocks {
+		want = schema.Inconclusive
+	}
+	if got != want {
+		c.fail(path+"/verdict", fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s",
+			blocks, exact(lo), exact(hi)), string(got), string(want))
 	}
 }

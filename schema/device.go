@@ -18,6 +18,7 @@ type Device struct {
 	NUMA              []NUMAPath  `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	OperationProfiles []Compute   `json:"operation_profiles" jsonschema_description:"Every other operation."`
 	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape and dtype."`
+	FusionCrossovers  []Crossover `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
