@@ -42,6 +42,7 @@ var rules = []rule{
 	{"summary-matmul", checkSummaryMatmul},
 	{"summary-bandwidth", checkSummaryBandwidth},
 	{"ridge-point", checkRidge},
+	{"resume", checkResume},
 	{"unavailable-reason", checkUnavailable},
 	{"unique", checkUnique},
 	{"fingerprint", checkFingerprint},

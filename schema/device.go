@@ -22,6 +22,7 @@ type Device struct {
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
+	Resume      *Resume       `json:"resume,omitempty" jsonschema_description:"State of an interrupted run, for run --resume; absent in a whole profile."`
 }
 
 // CPUInfo describes a CPU as the process may use it.

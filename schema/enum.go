@@ -53,13 +53,14 @@ const (
 	LevelNotClaimed   Code = "level_not_claimed"
 	Failed            Code = "failed"
 	BudgetSpent       Code = "budget_spent"
+	Interrupted       Code = "interrupted"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
 )
 
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, PeakBelowMeasured)
+		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured)
 }
 
 // Level is a level of the memory hierarchy.
