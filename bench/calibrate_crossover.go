@@ -9,7 +9,7 @@ import (
 	"hwcal/schema"
 )
 
-// sweepTime is what a sweep may take in full runs, and all of them together in default
+// sweepTime is what a sweep takes at most in full runs, and all of them together in default
 // runs.
 const sweepTime = 8 * time.Second
 
@@ -62,7 +62,8 @@ func (c *Calibrator) crossoverSteps() []step {
 	for _, s := range all {
 		steps = append(steps, step{
 			label: fmt.Sprintf("crossover %s %s", s.pattern.Name, s.dtype),
-			cost:  c.sweepCost(s, budget),
+			cost:  budget,
+			usual: c.sweepUsual(s, budget),
 			run: func(ctx context.Context, scale float64) error {
 				return c.measureCrossover(ctx, s, time.Duration(scale*float64(budget)))
 			},
@@ -71,14 +72,14 @@ func (c *Calibrator) crossoverSteps() []step {
 	return steps
 }
 
-// sweepCost is that of both ends, the middle, and two points more to find one flip.
-func (c *Calibrator) sweepCost(s sweep, budget time.Duration) time.Duration {
+// sweepUsual is the time of both ends, the middle, and two points more to find one flip.
+func (c *Calibrator) sweepUsual(s sweep, budget time.Duration) time.Duration {
 	last := len(s.pattern.Sweep) - 1
-	cost := time.Duration(0)
+	sum := time.Duration(0)
 	for _, i := range []int{0, last, last / 2, last / 2, last / 2} {
-		cost += c.pairCost(s.pattern, s.pattern.Sweep[i], s.dtype, budget/sweepPoints)
+		sum += c.pairTime(s.pattern, s.pattern.Sweep[i], s.dtype, budget/sweepPoints)
 	}
-	return min(cost, budget)
+	return min(sum, budget)
 }
 
 // measureCrossover bisects until the points left and right of each flip are neighbours
