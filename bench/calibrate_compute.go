@@ -14,12 +14,8 @@ func (c *Calibrator) peakSteps(places []Place) []step {
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
 			for _, unit := range c.units("peak_fma", d) {
-				label := fmt.Sprintf("peak_fma %s, %s", d, p)
-				if unit != "" {
-					label = fmt.Sprintf("peak_fma %s %s, %s", d, unit, p)
-				}
 				steps = append(steps, step{
-					label: label,
+					label: peakLabel(d, unit, p),
 					cost:  c.Runner.Settings.CaseBudget + 2*c.Runner.Settings.WarmUp,
 					run: func(ctx context.Context, scale float64) error {
 						return c.measurePeak(ctx, d, unit, p, scale)
@@ -29,6 +25,13 @@ func (c *Calibrator) peakSteps(places []Place) []step {
 		}
 	}
 	return steps
+}
+
+func peakLabel(d schema.DType, unit string, p Place) string {
+	if unit != "" {
+		return fmt.Sprintf("peak_fma %s %s, %s", d, unit, p)
+	}
+	return fmt.Sprintf("peak_fma %s, %s", d, p)
 }
 
 // units are those of the device that run a chain, where there are several for the type:

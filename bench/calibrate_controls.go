@@ -28,6 +28,7 @@ func (c *Calibrator) controlSteps() []step {
 		steps = append(steps, step{
 			label: fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s),
 			cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
+			usual: c.pairTime(pattern, s, d, c.Runner.Settings.PairBudget),
 			run: func(ctx context.Context, scale float64) error {
 				return c.measureControl(ctx, kind, pattern, s, d, part, scale)
 			},
@@ -95,6 +96,14 @@ func (c *Calibrator) applyControls() {
 			f.Reason = fmt.Sprintf("%s: a control of this run failed; without that, %s", schema.Inconclusive, f.Reason)
 			f.Verdict = schema.Inconclusive
 		}
+	}
+	for i := range c.Device.FusionCrossovers {
+		x := &c.Device.FusionCrossovers[i]
+		for j := range x.Points {
+			x.Points[j].Verdict = schema.Inconclusive
+		}
+		x.Flips = schema.Flips(x.Points)
+		x.Reason = fmt.Sprintf("%s: a control of this run failed", schema.Inconclusive)
 	}
 }
 

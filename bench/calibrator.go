@@ -18,6 +18,7 @@ type Calibrator struct {
 	Device  schema.Device // as detected; the results are added to it
 	Options Options
 
+	planSum  string    // tells the plan from others
 	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
@@ -38,6 +39,7 @@ type Options struct {
 	Seed        uint64
 	Budget      time.Duration // of the whole calibration; cases past it are skipped
 	MemoryBytes int64         // that may be taken
+	Resume      *Earlier      // run to continue; nil for none
 	Observe     func(Progress)
 }
 
@@ -48,11 +50,13 @@ type Progress struct {
 	Left        time.Duration // estimate
 }
 
-// step is a unit of work. Its cost is what it is expected to take; scale, at most
-// 1, says how much of that is left to it when the budget runs short.
+// step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
+// how much of that is left to it when the budget runs short. What usually ends long
+// before tells its usual time.
 type step struct {
 	label string
 	cost  time.Duration
+	usual time.Duration // 0 for the cost
 	run   func(ctx context.Context, scale float64) error
 }
 
@@ -60,9 +64,57 @@ type step struct {
 // budget runs short, the first steps are measured and the last ones skipped.
 const minScale = 0.2
 
-// Run calibrates the device. It returns an error only if ctx ended.
+// Run calibrates the device. It returns an error if ctx ended: what was measured by
+// then comes with the state to resume it. The only other one is ErrResume.
 func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
-	c.recordLacks()
+	steps := c.plan()
+	var again []disturbedStep
+	c.planSum = c.sumOf(steps)
+	c.deadline = c.Runner.Now().Add(c.Options.Budget)
+	if c.Options.Resume == nil {
+		c.recordLacks()
+	} else {
+		var err error
+		if steps, again, err = c.resume(steps); err != nil {
+			return c.Device, nil, err
+		}
+	}
+	all := len(steps)
+	planned, usual := time.Duration(0), time.Duration(0)
+	for i, s := range steps {
+		if s.usual == 0 {
+			steps[i].usual = s.cost
+		}
+		planned, usual = planned+s.cost, usual+steps[i].usual
+	}
+	for len(steps) > 0 && ctx.Err() == nil {
+		s := steps[0]
+		left := c.deadline.Sub(c.Runner.Now())
+		c.observe(Progress{all - len(steps), all, s.label, min(left, usual)})
+		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
+		err := ErrBudget
+		if left > 0 {
+			err = s.run(ctx, scale)
+		}
+		if err != nil && ctx.Err() != nil {
+			break // it is the first of those left out
+		}
+		steps, planned, usual = steps[1:], planned-s.cost, usual-s.usual
+		c.record(s.label, err)
+		again = c.appendDisturbed(again, s)
+	}
+	c.measureAgain(ctx, again, all)
+	if ctx.Err() != nil {
+		c.interrupt(steps)
+		return c.Device, c.warnings, context.Cause(ctx)
+	}
+	c.observe(Progress{all, all, "", 0})
+	c.finish()
+	return c.Device, c.warnings, nil
+}
+
+// plan lists the steps, each with a label of its own.
+func (c *Calibrator) plan() []step {
 	var steps []step
 	// The register peak bounds all else: it is measured three times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
@@ -75,37 +127,17 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
+	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.long)...)
-	var planned time.Duration
-	for _, s := range steps {
-		planned += s.cost
-	}
-	begin := c.Runner.Now()
-	c.deadline = begin.Add(c.Options.Budget)
-	var again []disturbedStep
+	times := map[string]int{}
 	for i, s := range steps {
-		left := c.deadline.Sub(c.Runner.Now())
-		c.observe(Progress{i, len(steps), s.label, min(left, planned)})
-		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
-		planned -= s.cost
-		err := ErrBudget
-		if left > 0 {
-			err = s.run(ctx, scale)
+		if times[s.label]++; times[s.label] > 1 {
+			steps[i].label += fmt.Sprintf(", repetition %d", times[s.label])
 		}
-		if ctx.Err() != nil {
-			return c.Device, nil, context.Cause(ctx)
-		}
-		c.record(s.label, err)
-		again = c.appendDisturbed(again, s)
 	}
-	if err := c.measureAgain(ctx, again, len(steps)); err != nil {
-		return c.Device, nil, err
-	}
-	c.observe(Progress{len(steps), len(steps), "", 0})
-	c.finish()
-	return c.Device, c.warnings, nil
+	return steps
 }
 
 // disturbedStep measured a case, an index of computed, that the host disturbed.
@@ -125,8 +157,8 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 
 // measureAgain repeats what the host disturbed, in turn, as long as there is time: a
 // disturbance of seconds is over by then. A repetition that fails changes nothing.
-func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) error {
-	for len(again) > 0 {
+func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) {
+	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]
 		left := c.deadline.Sub(c.Runner.Now())
@@ -135,12 +167,8 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
 		_ = s.run(ctx, 1)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		again = c.appendDisturbed(again, s.step)
 	}
-	return nil
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

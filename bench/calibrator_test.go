@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,10 +74,19 @@ func twoNodes(c *Calibrator) {
 	c.Options.Threads, c.Options.Patterns, c.Options.DTypes = 4, nil, []schema.DType{schema.FP32}
 }
 
+// oneSweep is a default run of a single pattern, whose verdict flips as the saved
+// traffic begins to matter.
+func oneSweep(c *Calibrator) {
+	c.Options.Mode, c.Runner.Settings = schema.Default, SettingsOf(schema.Default)
+	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, Patterns()[:1]
+}
+
 // The whole calibration of scripted machines, byte for byte. The profiles package
 // validates the same files.
 func TestScriptedProfile(t *testing.T) {
-	for name, change := range map[string]func(*Calibrator){"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes} {
+	for name, change := range map[string]func(*Calibrator){
+		"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes, "scripted-crossover": oneSweep, "scripted-interrupted": cut,
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			c := fakeCalibrator(f, schema.Quick)
@@ -86,10 +96,25 @@ func TestScriptedProfile(t *testing.T) {
 	}
 }
 
+// cut is interrupted in the middle of the fusion pairs, one pattern in one type.
+func cut(c *Calibrator) {
+	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, Patterns()[:1]
+	c.Runner.Settings.MaxSamples = c.Runner.Settings.MinSamples
+}
+
 func scripted(t *testing.T, f *fake, c *Calibrator, golden string) {
 	begin := f.now
-	dev, warnings, err := c.Run(context.Background())
-	if err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if strings.Contains(golden, "interrupted") {
+		c.Options.Observe = func(p Progress) {
+			if strings.HasPrefix(p.Label, "Linear_Bias") {
+				cancel()
+			}
+		}
+	}
+	dev, warnings, err := c.Run(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	p := schema.Profile{

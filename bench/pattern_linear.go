@@ -35,6 +35,15 @@ func linearShapes(mode schema.Mode) []Shape {
 	return shapes
 }
 
+// linearSweep are layers of more and more rows.
+func linearSweep() []Shape {
+	var shapes []Shape
+	for _, m := range []int64{1, 4, 16, 64, 128, 256, 512, 1024, 2048} {
+		shapes = append(shapes, dims(linearDims, m, 1024, 1024))
+	}
+	return shapes
+}
+
 func init() {
 	for _, p := range []struct {
 		name, doc string
@@ -48,6 +57,7 @@ func init() {
 			Name: p.name, Group: "linear", Doc: p.doc,
 			Dims:   linearDims,
 			Shapes: linearShapes,
+			Sweep:  linearSweep(),
 			Chain:  func(s Shape, _ int64) (Chain, error) { return linear(s, p.then...), nil },
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -15,31 +16,59 @@ import (
 // exits.
 const grace = 500 * time.Millisecond
 
-// interruptible gives a context that ends at the first SIGINT or SIGTERM. If the
-// command has not ended a moment later, or at a second signal, the process exits.
+// interruption ends the context of a command at the first signal. The process exits
+// if the command has not ended a moment later, unless it keeps what it has by then;
+// at a second signal it exits at once.
+type interruption struct {
+	signals chan os.Signal
+	stderr  io.Writer
+	exit    func(code int)
+	keeping atomic.Bool
+}
+
+type interruptionKey struct{}
+
+// keep gives the command the time that it takes to write what it has.
+func keep(ctx context.Context) {
+	if i, ok := ctx.Value(interruptionKey{}).(*interruption); ok {
+		i.keeping.Store(true)
+	}
+}
+
+// interruptible gives a context that ends at the first SIGINT or SIGTERM.
 func interruptible(stderr io.Writer) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	i := &interruption{signals: make(chan os.Signal, 2), stderr: stderr, exit: os.Exit}
+	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := i.watch()
+	return ctx, func() {
+		signal.Stop(i.signals)
+		stop()
+	}
+}
+
+func (i *interruption) watch() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), interruptionKey{}, i))
 	done := make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		select {
-		case <-signals:
+		case <-i.signals:
 		case <-done:
 			return
+		}
+		late := time.After(grace)
+		if i.keeping.Load() {
+			fmt.Fprintln(i.stderr, "\ncalibrate: interrupted, writing what was measured; a second time ends at once")
+			late = nil
 		}
 		cancel()
 		select {
-		case <-signals:
-		case <-time.After(grace):
+		case <-i.signals:
+		case <-late:
 		case <-done:
 			return
 		}
-		fmt.Fprintln(stderr, "\ncalibrate: interrupted, nothing was written")
-		os.Exit(exitInterrupted)
+		fmt.Fprintln(i.stderr, "\ncalibrate: interrupted, nothing was written")
+		i.exit(exitInterrupted)
 	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(done)
-	}
+	return ctx, func() { close(done) }
 }

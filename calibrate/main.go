@@ -27,7 +27,7 @@ func calibrate(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && exitCode(err) != exitInterrupted:
 		fmt.Fprintln(stderr, "calibrate: interrupted, nothing was written")
 		return exitInterrupted
 	}

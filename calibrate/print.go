@@ -26,6 +26,7 @@ func printProfile(w io.Writer, p *schema.Profile) error {
 		out.numa(d)
 		out.operations(d)
 		out.fusions(d)
+		out.crossovers(d)
 		out.controls(d.Quality)
 		out.unavailable("Unavailable", d.Unavailable)
 	}

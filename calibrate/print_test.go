@@ -91,6 +91,9 @@ func TestPrintCrowded(t *testing.T) {
 	f.Pattern, f.InputShape, f.DType = "Conv2d_BatchNorm_ReLU", []int64{1, 128, 56, 56, 128, 3, 1, 1, 128}, schema.FP64
 	f.Verdict, f.Warnings = schema.Inconclusive, []schema.Code{schema.NoisyHost}
 	d.FusionProfiles = append(d.FusionProfiles, f)
+	x := d.FusionCrossovers[0]
+	x.Pattern, x.Reason = "Conv2d_BatchNorm_ReLU", strings.Repeat("fuse from m=1 to m=64, ", 20)
+	d.FusionCrossovers = append(d.FusionCrossovers, x)
 	for range 40 {
 		d.Unavailable = append(d.Unavailable, schema.Unavailable{What: "Conv2d_BatchNorm_ReLU fp64 " + strings.Repeat("x", 100), Reason: "budget spent"})
 		p.Warnings = append(p.Warnings, schema.Warning{Code: schema.NoisyHost, Path: "/devices/0/compute/1", Message: strings.Repeat("a neighbour ", 20)})
@@ -103,7 +106,7 @@ func TestPrintCrowded(t *testing.T) {
 	for _, want := range []string{
 		"12346!", " ! cannot be true as it stands",
 		"inconclusive!", "Inconclusive\n Conv2d_BatchNorm_ReLU fp64 1x128x56x56x128x3x1x1x128, 2 threads: unfused ",
-		"budget spent (40): ", "; and 36 more", "noisy_host (40)", "and 36 more in the profile", "256 threads",
+		"budget spent (40): ", "; and 36 more", "noisy_host (41)", "and 37 more in the profile", "256 threads",
 		"Matmul 1024x1024x1024 over threads", " 256      123456  91%!", " node 0    node 1     128 ",
 	} {
 		if !strings.Contains(got, want) {
@@ -123,6 +126,7 @@ func TestPrintHostile(t *testing.T) {
 	d.Compute[0].Implementation = evil
 	d.Bandwidth[0].Pattern = evil
 	d.FusionProfiles[0].Pattern = evil
+	d.FusionCrossovers[0].Pattern, d.FusionCrossovers[0].Reason = evil, evil
 	d.OperationProfiles[0].Operation = evil
 	d.Unavailable = append(d.Unavailable, schema.Unavailable{What: evil, Reason: evil})
 	p.Warnings = []schema.Warning{
@@ -131,6 +135,8 @@ func TestPrintHostile(t *testing.T) {
 		{Code: schema.Failed, Path: "/devices/-1/compute/0", Message: "-"},
 		{Code: schema.Failed, Path: "/devices/0/compute/-1", Message: "-"},
 		{Code: schema.Failed, Path: "/devices/0/compute/99", Message: "-"},
+		{Code: schema.Failed, Path: "/devices/0/fusion_crossovers/0/points/99", Message: "-"},
+		{Code: schema.Failed, Path: "/devices/0/fusion_crossovers/99/points/0", Message: "-"},
 	}
 	var b strings.Builder
 	if err := printProfile(&b, p); err != nil {

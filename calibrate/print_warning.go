@@ -65,11 +65,20 @@ func subject(p *schema.Profile, path string) string {
 	if len(parts) == 3 {
 		return d.ID
 	}
-	if len(parts) != 5 {
+	if len(parts) < 5 {
 		return path
 	}
 	i, err := strconv.Atoi(parts[4])
 	if err != nil || i < 0 {
+		return path
+	}
+	if len(parts) == 7 && parts[3] == "fusion_crossovers" && i < len(d.FusionCrossovers) && parts[5] == "points" {
+		x := &d.FusionCrossovers[i]
+		if j, err := strconv.Atoi(parts[6]); err == nil && j >= 0 && j < len(x.Points) {
+			return fmt.Sprintf("crossover %s %s %s", x.Pattern, x.DType, dims(x.Points[j].InputShape))
+		}
+	}
+	if len(parts) != 5 {
 		return path
 	}
 	switch list := parts[3]; {

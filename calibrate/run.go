@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,7 @@ func runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
 			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
 			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, linear, conv, attention or `NAME`s"},
+			&cli.StringFlag{Name: "shapes", Usage: "`FILE` of shapes by fusion pattern, in place of the mode's; patterns that neither it nor --fusion-patterns names are left out"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},
 			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},
@@ -34,6 +36,7 @@ func runCommand() *cli.Command {
 			&cli.Float64Flag{Name: "peak-bandwidth", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write (default: <hardware>.json); - is standard output"},
 			&cli.DurationFlag{Name: "budget", Usage: "time for the whole run (default: 26s quick, 114s, 15m full)"},
+			&cli.StringFlag{Name: "resume", Usage: "interrupted profile, a `FILE`, that a --full run with the same flags continues"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or inconclusive"},
 			&cli.BoolFlag{Name: "no-progress", Usage: "draw no progress bar"},
@@ -69,9 +72,10 @@ func runAction(c *cli.Context) error {
 	if name == "" {
 		name = hwdetect.HardwareName(devices)
 	}
+	standard := hwdetect.Slug(name) + ".json"
 	output := c.String("output")
 	if output == "" {
-		output = hwdetect.Slug(name) + ".json"
+		output = standard
 	}
 	if err := profiles.Writable(output); err != nil {
 		return err
@@ -80,15 +84,33 @@ func runAction(c *cli.Context) error {
 		Schema: schema.ID, SchemaVersion: schema.Version,
 		Metadata: schema.Metadata{
 			HardwareName: name, CalibrationDate: begin.UTC().Truncate(time.Second), ToolVersion: version,
-			Mode: o.Mode, Seed: o.Seed,
+			Mode: o.Mode, Seed: o.Seed, Fingerprint: schema.Fingerprint(devices),
 		},
 		Host: machine.Host, Devices: devices, Warnings: []schema.Warning{},
 	}
+	var old *schema.Profile
+	if c.IsSet("resume") {
+		if old, err = loadInterrupted(c.String("resume"), p); err != nil {
+			return usagef("--resume: %v", err)
+		}
+		p.Metadata.CalibrationDate = old.Metadata.CalibrationDate
+		p.Metadata.DurationSeconds = old.Metadata.DurationSeconds
+	}
+	if o.Mode == schema.Full {
+		keep(c.Context)
+	}
 	o.MemoryBytes = memory(machine.Host)
 	o.Observe = progress(c.App.ErrWriter, c.Bool("no-progress"))
+	interrupted := false
 	for i := range p.Devices {
+		o.Resume = earlier(old, i)
 		warnings, err := measure(c, &p.Devices[i], o)
-		if err != nil {
+		switch {
+		case errors.Is(err, bench.ErrResume):
+			return usagef("--resume: %s %v", c.String("resume"), err)
+		case o.Mode == schema.Full && errors.Is(err, context.Canceled):
+			interrupted = true
+		case err != nil:
 			return err
 		}
 		for _, w := range warnings {
@@ -96,9 +118,11 @@ func runAction(c *cli.Context) error {
 			p.Warnings = append(p.Warnings, w)
 		}
 	}
-	p.Metadata.Fingerprint = schema.Fingerprint(p.Devices)
 	p.Metadata.PeakMemoryBytes = peakMemory()
-	p.Metadata.DurationSeconds = time.Since(begin).Seconds()
+	p.Metadata.DurationSeconds += time.Since(begin).Seconds()
+	if interrupted {
+		return keepInterrupted(p, interruptedName(output, standard))
+	}
 	return finish(c, p, output)
 }
 
@@ -128,6 +152,9 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if c.Bool("full") {
 		o.Mode = schema.Full
 	}
+	if c.IsSet("resume") && o.Mode != schema.Full {
+		return o, usagef("--resume continues runs with --full only")
+	}
 	for _, flag := range []string{"peak-gflops", "peak-bandwidth", "threads", "budget"} {
 		if c.IsSet(flag) && !(c.Float64(flag) > 0 || c.Int(flag) > 0 || c.Duration(flag) > 0) {
 			return o, usagef("--%s %v: want more than 0", flag, c.Value(flag))
@@ -141,10 +168,31 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if o.DTypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return o, usagef("--dtype: %v", err)
 	}
-	if o.Patterns, err = bench.Select(c.StringSlice("fusion-patterns")); err != nil {
-		return o, usagef("--fusion-patterns: %v", err)
+	if o.Patterns, err = selectPatterns(c); err != nil {
+		return o, err
 	}
 	return o, nil
+}
+
+// selectPatterns resolves --fusion-patterns and --shapes: who gives shapes wants these
+// patterns, and others only if they are named.
+func selectPatterns(c *cli.Context) ([]bench.Pattern, error) {
+	ps, err := bench.Select(c.StringSlice("fusion-patterns"))
+	if err != nil {
+		return nil, usagef("--fusion-patterns: %v", err)
+	}
+	if !c.IsSet("shapes") {
+		return ps, nil
+	}
+	if !c.IsSet("fusion-patterns") {
+		ps = nil
+	} else if len(ps) == 0 {
+		return nil, usagef("--fusion-patterns none and --shapes exclude each other")
+	}
+	if ps, err = withShapes(c.String("shapes"), ps); err != nil {
+		return nil, usagef("--shapes: %v", err)
+	}
+	return ps, nil
 }
 
 // parseDTypes resolves names; none given means all.
@@ -198,7 +246,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// measure calibrates one device, or says why it cannot.
+// measure calibrates one device, or says why it cannot. After an interruption the
+// device has what was measured by then.
 func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
 	if dev.Kind != schema.CPU {
 		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
@@ -222,11 +271,8 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 		Options: o,
 	}
 	measured, warnings, err := calibrator.Run(c.Context)
-	if err != nil {
-		return nil, err
-	}
 	*dev = measured
-	return warnings, nil
+	return warnings, err
 }
 
 // supported keeps the dtypes in which the backend multiplies matrices and records

@@ -58,7 +58,7 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 }
 
 func tooLarge(name string) error {
-	return fmt.Errorf("profiles: %s: larger than 64 MiB, the limit for a profile", name)
+	return fmt.Errorf("profiles: %s: larger than 64 MiB, the limit", name)
 }
 
 // checkText refuses what is not JSON text at all, or too much of it, before
@@ -71,13 +71,13 @@ func checkText(data []byte) *Finding {
 	}
 	switch {
 	case len(data) > MaxBytes:
-		return bad(ruleLimit, "larger than 64 MiB, the limit for a profile", 0)
+		return bad(ruleLimit, "larger than 64 MiB, the limit", 0)
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		return bad(ruleSyntax, "starts with a byte order mark; save it as UTF-8 without one", 0)
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return bad(ruleSyntax, "is UTF-16; save it as UTF-8", 0)
 	case len(bytes.TrimSpace(data)) == 0:
-		return bad(ruleSyntax, "is empty, want a profile", 0)
+		return bad(ruleSyntax, "is empty, want JSON", 0)
 	}
 	if !utf8.Valid(data) {
 		off := 0

@@ -42,13 +42,8 @@ const drift = 1.05
 func checkFusionSpeedup(c *checker) {
 	for path, f := range c.fusions() {
 		lo, hi := f.SpeedupCILow, f.SpeedupCIHigh
-		if lo > hi {
-			c.fail(path+"/speedup_ci_high", "speedup_ci_low <= speedup_ci_high does not hold", exact(hi), "at least "+exact(lo))
+		if !c.within(path, f.Speedup, lo, hi) {
 			continue
-		}
-		if f.Speedup < lo*(1-rounding) || f.Speedup > hi*(1+rounding) {
-			c.fail(path+"/speedup_factor", "speedup_factor outside of its interval", number(f.Speedup),
-				fmt.Sprintf("%s to %s", number(lo), number(hi)))
 		}
 		ratio := f.UnfusedLatencyMS / f.FusedLatencyMS
 		if (ratio < lo/drift || ratio > hi*drift) && !c.noisy(path, f.Warnings) {
@@ -57,6 +52,19 @@ func checkFusionSpeedup(c *checker) {
 				number(ratio), fmt.Sprintf("%s to %s, within 5%%", number(lo), number(hi)))
 		}
 	}
+}
+
+// within asks that a speedup lies in its interval; it is false if there is none.
+func (c *checker) within(path string, speedup, lo, hi float64) bool {
+	if lo > hi {
+		c.fail(path+"/speedup_ci_high", "speedup_ci_low <= speedup_ci_high does not hold", exact(hi), "at least "+exact(lo))
+		return false
+	}
+	if speedup < lo*(1-rounding) || speedup > hi*(1+rounding) {
+		c.fail(path+"/speedup_factor", "speedup_factor outside of its interval", number(speedup),
+			fmt.Sprintf("%s to %s", number(lo), number(hi)))
+	}
+	return true
 }
 
 // checkFusionMemory: memory_reduction = 1 - fused_bytes / unfused_bytes.
@@ -89,25 +97,25 @@ const minBlocks = 10
 func checkFusionVerdict(c *checker) {
 	for at, d := range c.eachDevice() {
 		for i := range d.FusionProfiles {
-			f, path := &d.FusionProfiles[i], fmt.Sprintf("%s/fusion_profiles/%d/verdict", at, i)
-			if d.Quality == nil || d.Quality.Passed {
-				c.verdict(path, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
-			} else if f.Verdict != schema.Inconclusive {
-				c.fail(path, "a control of the run failed, so that nothing is decided", string(f.Verdict), string(schema.Inconclusive))
-			}
+			f := &d.FusionProfiles[i]
+			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Quality, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
 		}
 	}
 }
 
-// verdict checks that one follows from its interval.
-func (c *checker) verdict(path string, v schema.Verdict, blocks int, lo, hi float64) {
+// verdict checks that one follows from its interval, or decides nothing where the
+// quality is that of a run whose controls failed.
+func (c *checker) verdict(path string, q *schema.Quality, v schema.Verdict, blocks int, lo, hi float64) {
+	why := fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi))
 	want := schema.VerdictOf(lo, hi)
-	if blocks < minBlocks {
+	switch {
+	case q != nil && !q.Passed:
+		want, why = schema.Inconclusive, "a control of the run failed, so that nothing is decided"
+	case blocks < minBlocks:
 		want = schema.Inconclusive
 	}
 	if v != want {
-		c.fail(path, fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi)),
-			string(v), string(want))
+		c.fail(path+"/verdict", why, string(v), string(want))
 	}
 }
 
@@ -121,7 +129,7 @@ func checkControls(c *checker) {
 		passed := true
 		for i, k := range d.Quality.Controls {
 			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
-			c.verdict(path+"/verdict", k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
+			c.verdict(path, nil, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
 			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
 				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
 			}

@@ -41,6 +41,9 @@ func checkUnique(c *checker) {
 			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s, %s %s", quote(e.Pattern),
 				coordinates(e.DType, e.Threads, ""), e.Cache, quote(e.Implementation), quote(e.Shape)))
 		}
+		for i, e := range d.FusionCrossovers {
+			once(cases, fmt.Sprintf("%s/fusion_crossovers/%d", at, i), "crossover", quote(e.Pattern)+" "+coordinates(e.DType, e.Threads, ""))
+		}
 	}
 }
 

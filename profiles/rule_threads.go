@@ -34,6 +34,9 @@ func checkThreads(c *checker) {
 		for i, e := range d.FusionProfiles {
 			most(fmt.Sprintf("%s/fusion_profiles/%d", at, i), e.Threads, len(d.CPU.UsedCPUs), all)
 		}
+		for i, e := range d.FusionCrossovers {
+			most(fmt.Sprintf("%s/fusion_crossovers/%d", at, i), e.Threads, len(d.CPU.UsedCPUs), all)
+		}
 		for i, e := range d.NUMA {
 			most(fmt.Sprintf("%s/numa/%d", at, i), e.Threads, nodeCPUs(d.CPU, e.Node), fmt.Sprintf("node %d among %s", e.Node, all))
 		}

@@ -46,3 +46,16 @@ func (c *checker) fusions() iter.Seq2[string, *schema.Fusion] {
 		}
 	}
 }
+
+// crossovers yields the crossovers of every device.
+func (c *checker) crossovers() iter.Seq2[string, *schema.Crossover] {
+	return func(yield func(string, *schema.Crossover) bool) {
+		for at, d := range c.eachDevice() {
+			for i := range d.FusionCrossovers {
+				if !yield(fmt.Sprintf("%s/fusion_crossovers/%d", at, i), &d.FusionCrossovers[i]) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -18,10 +18,12 @@ type Device struct {
 	NUMA              []NUMAPath  `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	OperationProfiles []Compute   `json:"operation_profiles" jsonschema_description:"Every other operation."`
 	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
+	FusionCrossovers  []Crossover `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
 	Quality           *Quality    `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
+	Resume      *Resume       `json:"resume,omitempty" jsonschema_description:"State of an interrupted run, for run --resume; absent in a whole profile."`
 }
 
 // CPUInfo describes a CPU as the process may use it.

@@ -53,6 +53,7 @@ const (
 	LevelNotClaimed   Code = "level_not_claimed"
 	Failed            Code = "failed"
 	BudgetSpent       Code = "budget_spent"
+	Interrupted       Code = "interrupted"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
 	ControlsFailed    Code = "controls_failed"
 )
@@ -60,7 +61,7 @@ const (
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, PeakBelowMeasured, ControlsFailed)
+		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured, ControlsFailed)
 }
 
 // Level is a level of the memory hierarchy.

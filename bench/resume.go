@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"hwcal/schema"
+)
+
+// Earlier is an interrupted calibration: its device, whose Resume is the state that the
+// results do not tell, the warnings about it, and the time that it took.
+type Earlier struct {
+	Device   schema.Device
+	Warnings []schema.Warning
+	Spent    time.Duration
+}
+
+// ErrResume: an interrupted calibration cannot be continued by this one.
+var ErrResume = errors.New("cannot be resumed")
+
+// interrupt completes the device with what was measured, names the steps that are
+// left, and adds the state to resume.
+func (c *Calibrator) interrupt(left []step) {
+	state := &schema.Resume{
+		DTypes: c.Options.DTypes, Threads: c.Options.Threads, Patterns: names(c.Options.Patterns), Plan: c.planSum,
+		FlatFrom: c.levels.flatFrom, FlatGBps: c.levels.flatGBps,
+		Warnings: len(c.warnings), Unavailable: len(c.Device.Unavailable),
+	}
+	for _, s := range left {
+		c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{
+			What: s.label, Reason: "interrupted before it was measured; run --resume continues",
+		})
+	}
+	c.warn(schema.Interrupted, "", "interrupted with %d steps to come; run --resume continues", len(left))
+	c.finish()
+	for _, m := range c.computed { // in the order of the entries by now
+		state.Compute = append(state.Compute, schema.ResumeSamples{Seconds: m.Seconds, TopMHz: m.TopMHz})
+	}
+	c.Device.Resume = state
+}
+
+// sumOf tells plans apart: other shapes are other steps, and other kernels would make
+// one curve of two.
+func (c *Calibrator) sumOf(steps []step) string {
+	h := sha256.New()
+	for _, s := range steps {
+		fmt.Fprintln(h, s.label)
+	}
+	for _, k := range c.Runner.Backend.Kernels() {
+		fmt.Fprintln(h, k.Chain, k.DType, k.Implementation)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// resume takes over what was measured. Of the steps it returns those that were left
+// out, and those whose figures the host disturbed.
+func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
+	e := c.Options.Resume
+	if err := c.sameRun(e.Device.Resume); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrResume, err)
+	}
+	state := e.Device.Resume
+	left := map[string]bool{}
+	for _, u := range e.Device.Unavailable[state.Unavailable:] {
+		left[u.What] = true
+	}
+	for i := range e.Device.Compute {
+		m, err := e.computed(i)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", ErrResume, err)
+		}
+		c.computed = append(c.computed, m)
+	}
+	d := &c.Device
+	d.Bandwidth, d.Latency, d.NUMA = e.bandwidth(), e.Device.Latency, e.Device.NUMA
+	d.FusionProfiles, d.FusionCrossovers, d.Quality = e.Device.FusionProfiles, e.Device.FusionCrossovers, e.Device.Quality
+	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
+	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
+	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
+	c.deadline = c.deadline.Add(-e.Spent)
+
+	var again []disturbedStep
+	for i := range c.computed {
+		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == c.label(&c.computed[i]) }); at >= 0 && c.computed[i].disturbed() {
+			again = append(again, disturbedStep{steps[at], i})
+		}
+	}
+	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
+}
+
+// sameRun says in what the run differs from the interrupted one.
+func (c *Calibrator) sameRun(state *schema.Resume) error {
+	switch {
+	case state == nil:
+		return errors.New("nothing is left of it")
+	case !slices.Equal(state.DTypes, c.Options.DTypes):
+		return fmt.Errorf("it is in %v, not in %v", state.DTypes, c.Options.DTypes)
+	case state.Threads != c.Options.Threads:
+		return fmt.Errorf("it is on %d threads, not on %d", state.Threads, c.Options.Threads)
+	case !slices.Equal(state.Patterns, names(c.Options.Patterns)):
+		return fmt.Errorf("its fusion patterns are %v, not %v", state.Patterns, names(c.Options.Patterns))
+	case state.Plan != c.planSum:
+		return errors.New("its shapes or its kernels are others")
+	}
+	return nil
+}
+
+// label is that of the first step that measures a case.
+func (c *Calibrator) label(m *computed) string {
+	if m.operation != "peak_fma" {
+		return matmulLabel(m.operation, m.dtype, m.shape, m.place)
+	}
+	unit := ""
+	if len(c.units(m.operation, m.dtype)) > 1 {
+		unit = m.Implementation
+	}
+	return peakLabel(m.dtype, unit, m.place)
+}
+
+// computed is the measurement behind an entry, without what was derived of it.
+func (e *Earlier) computed(i int) (computed, error) {
+	entry, samples := e.Device.Compute[i], e.Device.Resume.Compute[i]
+	m := computed{
+		operation: entry.Operation, dtype: entry.DType, place: Place{Threads: entry.Threads, Class: entry.CoreClass},
+		flop: entry.FLOP, bytes: entry.Bytes,
+		Measurement: Measurement{
+			Seconds: samples.Seconds, TopMHz: samples.TopMHz, ClockMHz: entry.EffectiveClockMHz,
+			Implementation: entry.Implementation, Verified: entry.MaxAbsError != nil,
+		},
+	}
+	if m.Verified {
+		m.MaxAbsError = *entry.MaxAbsError
+	}
+	if entry.InputShape != nil {
+		p, err := Lookup(entry.Operation)
+		if err != nil || len(p.Dims) != len(entry.InputShape) {
+			return m, fmt.Errorf("compute %d: no operation %q of %d dimensions", i, entry.Operation, len(entry.InputShape))
+		}
+		m.shape = dims(p.Dims, entry.InputShape...)
+	}
+	for _, w := range e.Warnings {
+		if w.Path == fmt.Sprintf("/compute/%d", i) && w.Code != schema.Implausible && w.Code != schema.AbovePeak {
+			m.warn(w.Code, "%s", w.Message)
+		}
+	}
+	return m, nil
+}
+
+// bandwidth is that of the earlier run without the flags that it derived in the end:
+// what was left out may raise the bounds.
+func (e *Earlier) bandwidth() []schema.Bandwidth {
+	all := slices.Clone(e.Device.Bandwidth)
+	for _, w := range e.Warnings[e.Device.Resume.Warnings:] {
+		for i := range all {
+			if w.Path == fmt.Sprintf("/bandwidth/%d", i) {
+				all[i].Warnings = slices.DeleteFunc(slices.Clone(all[i].Warnings), func(code schema.Code) bool { return code == w.Code })
+			}
+		}
+	}
+	return all
+}

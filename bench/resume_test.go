@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// fullCalibrator is a full run of a scripted machine without noise, so that what is
+// measured does not depend on when.
+func fullCalibrator() (*Calibrator, *fake) {
+	f := newFake()
+	f.noise = 0
+	c := fakeCalibrator(f, schema.Full)
+	c.Runner.Settings.MaxSamples = stat.MinSamples
+	twoNodes(c)
+	c.Options.Patterns = []Pattern{Patterns()[0], Patterns()[3]}
+	return c, f
+}
+
+// interrupted runs the calibration until the clock is read for the n-th time, and passes
+// what it leaves through JSON.
+func interrupted(t *testing.T, c *Calibrator, f *fake, n int) *Earlier {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	f.clock = func(reading int) float64 {
+		if reading == n {
+			cancel()
+		}
+		return 3000
+	}
+	begin := c.Runner.Now()
+	dev, warnings, err := c.Run(ctx)
+	if !errors.Is(err, context.Canceled) || dev.Resume == nil {
+		t.Fatalf("reading %d: %v, state %v", n, err, dev.Resume)
+	}
+	e := &Earlier{Spent: c.Runner.Now().Sub(begin)}
+	for from, to := range map[any]any{&dev: &e.Device, &warnings: &e.Warnings} {
+		data, err := json.Marshal(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+type result struct {
+	Device   schema.Device
+	Warnings []schema.Warning
+	steps    int
+}
+
+func run(t *testing.T, c *Calibrator) result {
+	t.Helper()
+	var r result
+	c.Options.Observe = func(p Progress) { r.steps = p.Steps }
+	var err error
+	if r.Device, r.Warnings, err = c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// left are the steps that an interrupted run names.
+func (e *Earlier) left() []schema.Unavailable {
+	return slices.DeleteFunc(slices.Clone(e.Device.Unavailable[e.Device.Resume.Unavailable:]), func(u schema.Unavailable) bool {
+		return strings.HasPrefix(u.What, "summary.")
+	})
+}
+
+// Wherever a run is interrupted, and continued, its result is that of a whole one.
+func TestResume(t *testing.T) {
+	c, f := fullCalibrator()
+	whole := run(t, c)
+	readings := f.reads
+	if len(whole.Warnings) != 0 || whole.Device.Resume != nil || readings < 300 {
+		t.Fatalf("%d readings, %v", readings, whole.Warnings)
+	}
+	for n := 1; n < readings; n += readings/5 + 1 {
+		c, f := fullCalibrator()
+		e := interrupted(t, c, f, n)
+		c, _ = fullCalibrator()
+		c.Options.Resume = e
+		got := run(t, c)
+		left := e.left()
+		if got.steps != len(left) || len(left) == 0 || !strings.HasPrefix(left[0].Reason, "interrupted") {
+			t.Errorf("interrupted at %d of %d: %d steps are left, %d were run", n, readings, len(left), got.steps)
+		}
+		if diff := cmp.Diff(whole, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(result{})); diff != "" {
+			t.Fatalf("interrupted at %d of %d (-whole +resumed):\n%.3000s", n, readings, diff)
+		}
+	}
+}
+
+// A run may be interrupted more than once, and takes no more than its budget in all.
+func TestResumeTwice(t *testing.T) {
+	c, f := fullCalibrator()
+	once := interrupted(t, c, f, 100)
+	c, f = fullCalibrator()
+	c.Options.Resume = once
+	twice := interrupted(t, c, f, 100)
+	if got, before := len(twice.left()), len(once.left()); got >= before {
+		t.Errorf("%d steps are left, before %d", got, before)
+	}
+	if n := len(twice.Device.Resume.Compute); n != len(twice.Device.Compute) || n == 0 {
+		t.Errorf("samples of %d of %d entries", n, len(twice.Device.Compute))
+	}
+	c, _ = fullCalibrator()
+	c.Options.Resume = &Earlier{Device: twice.Device, Warnings: twice.Warnings, Spent: c.Options.Budget}
+	got := run(t, c)
+	for _, u := range twice.left() {
+		if !slices.ContainsFunc(got.Device.Unavailable, func(v schema.Unavailable) bool { return v.What == u.What && v.Reason == ErrBudget.Error() }) {
+			t.Errorf("%s was not skipped", u.What)
+		}
+	}
+}
+
+// What the host disturbed before the interruption is measured again behind it.
+func TestResumeMeasuresDisturbedAgain(t *testing.T) {
+	c, f := fullCalibrator()
+	f.reasons = []string{"a neighbour"}
+	e := interrupted(t, c, f, 100)
+	noisy := func(entries []schema.Compute) (n int) {
+		for _, m := range entries {
+			if slices.Contains(m.Warnings, schema.NoisyHost) {
+				n++
+			}
+		}
+		return n
+	}
+	if noisy(e.Device.Compute) != len(e.Device.Compute) {
+		t.Fatal("nothing is disturbed")
+	}
+	c, _ = fullCalibrator()
+	c.Options.Resume = e
+	if got := run(t, c); noisy(got.Device.Compute) != 0 || slices.ContainsFunc(got.Warnings, func(w schema.Warning) bool { return w.Code == schema.NoisyHost }) {
+		t.Errorf("%d entries are still disturbed: %v", noisy(got.Device.Compute), got.Warnings)
+	}
+}
+
+// Only the same run continues one.
+func TestResumeOther(t *testing.T) {
+	c, f := fullCalibrator()
+	e := interrupted(t, c, f, 50)
+	for _, o := range []struct {
+		change func(*Calibrator)
+		want   string
+	}{
+		{func(c *Calibrator) { c.Options.DTypes = []schema.DType{schema.FP64} }, "it is in [fp32], not in [fp64]"},
+		{func(c *Calibrator) { c.Options.Threads = 1 }, "it is on 4 threads, not on 1"},
+		{func(c *Calibrator) { c.Options.Patterns = nil }, "its fusion patterns are [Linear_Bias Conv2d_ReLU], not []"},
+		{func(c *Calibrator) {
+			c.Options.Patterns[0].Shapes = func(schema.Mode) []Shape { return []Shape{dims(linearDims, 1, 2, 3)} }
+		}, "its shapes or its kernels are others"},
+		{func(c *Calibrator) { e.Device.Resume = nil }, "nothing is left of it"},
+	} {
+		c, _ := fullCalibrator()
+		c.Options.Resume = e
+		o.change(c)
+		if _, _, err := c.Run(context.Background()); !errors.Is(err, ErrResume) || !strings.HasSuffix(err.Error(), o.want) {
+			t.Errorf("%v, want %s", err, o.want)
+		}
+	}
+}

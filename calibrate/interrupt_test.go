@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hwcal/profiles"
+	"hwcal/schema"
+)
+
+// TestInterruption: a command that keeps what it has gets the time for it, and any
+// other ends a moment after the first signal; a second one ends both at once.
+func TestInterruption(t *testing.T) {
+	for _, c := range []struct {
+		keeps   bool
+		signals int
+		exits   bool
+	}{{false, 1, true}, {false, 2, true}, {true, 1, false}, {true, 2, true}} {
+		var stderr strings.Builder
+		exited := make(chan int, 1)
+		i := &interruption{signals: make(chan os.Signal, 2), stderr: &stderr, exit: func(code int) { exited <- code }}
+		ctx, stop := i.watch()
+		if c.keeps {
+			keep(ctx)
+		}
+		for range c.signals {
+			i.signals <- os.Interrupt
+		}
+		<-ctx.Done()
+		select {
+		case code := <-exited:
+			if !c.exits || code != exitInterrupted || !strings.HasSuffix(stderr.String(), "nothing was written\n") {
+				t.Errorf("%+v: exits with %d: %s", c, code, &stderr)
+			}
+		case <-time.After(3 * grace):
+			if c.exits {
+				t.Errorf("%+v: goes on", c)
+			}
+		}
+		stop()
+	}
+}
+
+// calibrateProcess starts calibrate as a process of its own, in the folder.
+func calibrateProcess(t *testing.T, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
+	file, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd := &exec.Cmd{Path: file, Args: append([]string{"calibrate"}, args...), Dir: dir, Env: os.Environ(), Stderr: &stderr}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, &stderr
+}
+
+// TestInterruptAndResume: a full run that is interrupted leaves a valid profile beside
+// the one that it would have written, and the same command continues it.
+func TestInterruptAndResume(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows sends no such signal")
+	}
+	const whole, part = "p.json", "p.interrupted.json"
+	dir := t.TempDir()
+	args := []string{"run", "--full", "--device", "cpu", "--dtype", "fp64", "--threads", "1", "--fusion-patterns", "Linear_Bias", "--budget", "30s", "-o", whole}
+	interrupted := func(more ...string) *schema.Profile {
+		t.Helper()
+		cmd, stderr := calibrateProcess(t, dir, append(args, more...)...)
+		time.Sleep(1500 * time.Millisecond)
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+part+" continues") {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		if _, err := os.Stat(filepath.Join(dir, whole)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v, want none", whole, err)
+		}
+		findings, err := profiles.ValidateFile(filepath.Join(dir, part))
+		if err != nil || len(findings) > 0 {
+			t.Fatalf("%v %v", findings, err)
+		}
+		p, err := profiles.Load(filepath.Join(dir, part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	left := func(p *schema.Profile) (n int) {
+		for _, u := range p.Devices[0].Unavailable {
+			if strings.HasPrefix(u.Reason, "interrupted before") {
+				n++
+			}
+		}
+		return n
+	}
+	once := interrupted()
+	twice := interrupted("--resume", part)
+	if left(once) < 20 || left(twice) >= left(once) {
+		t.Errorf("%d steps are left, then %d", left(once), left(twice))
+	}
+	if a, b := once.Metadata, twice.Metadata; !a.CalibrationDate.Equal(b.CalibrationDate) || b.DurationSeconds <= a.DurationSeconds {
+		t.Errorf("began at %v and %v, took %g s and %g s", a.CalibrationDate, b.CalibrationDate, a.DurationSeconds, b.DurationSeconds)
+	}
+	// Another run does not continue it.
+	cmd, stderr := calibrateProcess(t, dir, slices.Concat(args, []string{"--fusion-patterns", "QK_T", "--resume", part})...)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(stderr.String(), "cannot be resumed: its fusion patterns are [Linear_Bias]") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	// Without time for more, the rest is skipped, and the profile is whole.
+	cmd, stderr = calibrateProcess(t, dir, slices.Concat(args, []string{"--budget", "1ms", "--resume", part})...)
+	_ = cmd.Wait()
+	p, err := profiles.Load(filepath.Join(dir, whole))
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	if d := p.Devices[0]; d.Resume != nil || left(p) != 0 || len(d.Compute) < len(twice.Devices[0].Compute) {
+		t.Errorf("resume %v, %d steps left, %d entries", d.Resume, left(p), len(d.Compute))
+	}
+}

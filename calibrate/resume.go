@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hwcal/bench"
+	"hwcal/profiles"
+	"hwcal/schema"
+)
+
+// loadInterrupted reads the profile that --resume names and holds it against the run
+// that p will be.
+func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
+	data, err := profiles.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	old, err := profiles.Parse(data)
+	if invalid := (*profiles.InvalidError)(nil); errors.As(err, &invalid) {
+		invalid.Name = file
+	}
+	if err != nil {
+		return nil, err
+	}
+	if findings := profiles.Validate(data); len(findings) > 0 {
+		return nil, &profiles.InvalidError{Name: file, Findings: findings}
+	}
+	switch was, is := old.Metadata, p.Metadata; {
+	case was.Mode != is.Mode:
+		return nil, fmt.Errorf("%s is of mode %s, not %s", file, was.Mode, is.Mode)
+	case was.Fingerprint != is.Fingerprint:
+		return nil, fmt.Errorf("%s is of other devices: %s", file, was.HardwareName)
+	case was.ToolVersion != is.ToolVersion:
+		return nil, fmt.Errorf("%s is by calibrate %s, not %s", file, was.ToolVersion, is.ToolVersion)
+	case was.Seed != is.Seed:
+		return nil, fmt.Errorf("%s has the seed %d, not %d", file, was.Seed, is.Seed)
+	}
+	for _, d := range old.Devices {
+		if d.Resume != nil {
+			return old, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is whole: there is nothing to resume", file)
+}
+
+// earlier is what an interrupted profile has of a device; nil if there is none.
+func earlier(old *schema.Profile, device int) *bench.Earlier {
+	if old == nil || old.Devices[device].Resume == nil {
+		return nil
+	}
+	e := &bench.Earlier{
+		Device: old.Devices[device],
+		Spent:  time.Duration(old.Metadata.DurationSeconds * float64(time.Second)),
+	}
+	prefix := fmt.Sprintf("/devices/%d", device)
+	for _, w := range old.Warnings {
+		if path, of := strings.CutPrefix(w.Path, prefix); of && (path == "" || path[0] == '/') {
+			w.Path = path
+			e.Warnings = append(e.Warnings, w)
+		}
+	}
+	return e
+}
+
+// interruptedName is where an interrupted run leaves what it has: never in place of a
+// whole profile.
+func interruptedName(output, standard string) string {
+	if output == "-" {
+		output = standard
+	}
+	return strings.TrimSuffix(output, ".json") + ".interrupted.json"
+}
+
+// keepInterrupted writes what was measured and says how to go on.
+func keepInterrupted(p *schema.Profile, file string) error {
+	if err := profiles.Save(file, p); err != nil {
+		return exitError{exitInterrupted, rescue(p, err)}
+	}
+	return exitError{exitInterrupted, fmt.Errorf("interrupted, wrote %s; the same command with --resume %[1]s continues", file)}
+}
