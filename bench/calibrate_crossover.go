@@ -9,7 +9,7 @@ import (
 	"hwcal/schema"
 )
 
-// sweepTime is what a sweep takes in full runs, and all of them together in default
+// sweepTime is what a sweep takes at most in full runs, and all of them together in default
 // runs.
 const sweepTime = 8 * time.Second
 
@@ -54,21 +54,32 @@ func (c *Calibrator) sweeps() []sweep {
 // crossoverSteps plans the sweeps.
 func (c *Calibrator) crossoverSteps() []step {
 	all := c.sweeps()
-	cost := sweepTime
+	budget := sweepTime
 	if c.Options.Mode == schema.Default {
-		cost /= time.Duration(max(1, len(all)))
+		budget /= time.Duration(max(1, len(all)))
 	}
 	var steps []step
 	for _, s := range all {
 		steps = append(steps, step{
 			label: fmt.Sprintf("crossover %s %s", s.pattern.Name, s.dtype),
-			cost:  cost,
+			cost:  budget,
+			usual: c.sweepUsual(s, budget),
 			run: func(ctx context.Context, scale float64) error {
-				return c.measureCrossover(ctx, s, time.Duration(scale*float64(cost)))
+				return c.measureCrossover(ctx, s, time.Duration(scale*float64(budget)))
 			},
 		})
 	}
 	return steps
+}
+
+// sweepUsual is the time of both ends, the middle, and two points more to find one flip.
+func (c *Calibrator) sweepUsual(s sweep, budget time.Duration) time.Duration {
+	last := len(s.pattern.Sweep) - 1
+	sum := time.Duration(0)
+	for _, i := range []int{0, last, last / 2, last / 2, last / 2} {
+		sum += c.pairTime(s.pattern, s.pattern.Sweep[i], s.dtype, budget/sweepPoints)
+	}
+	return min(sum, budget)
 }
 
 // measureCrossover bisects until the points left and right of each flip are neighbours

@@ -24,6 +24,7 @@ func (c *Calibrator) fusionSteps() []step {
 				steps = append(steps, step{
 					label: fmt.Sprintf("%s %s %s", pattern.Name, d, s),
 					cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
+					usual: c.pairTime(pattern, s, d, c.Runner.Settings.PairBudget),
 					run: func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, scale)
 					},

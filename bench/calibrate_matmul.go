@@ -61,11 +61,8 @@ func (c *Calibrator) matmulCases() []matmulCase {
 	return cases
 }
 
-// once estimates one execution before anything was measured: at the rate of a core
-// with vectors of 256 bits, and 10 GB/s.
 func (m matmulCase) once() time.Duration {
-	flop, bytes := float64(m.chain.FLOP()), float64(m.chain.FusedBytes(m.dtype))
-	return time.Duration(flop*float64(m.dtype.Bytes())/400/float64(m.place.Threads) + bytes/10)
+	return once(m.chain.FLOP(), m.chain.FusedBytes(m.dtype), m.dtype, m.place.Threads)
 }
 
 // least is what a case takes whatever its budget, at so much for one execution:
@@ -79,10 +76,6 @@ func (m matmulCase) long() bool { return least(m.once()) > 2500*time.Millisecond
 func (m matmulCase) short() bool { return !m.long() }
 
 func (m matmulCase) again() bool { return m.headline }
-
-// caseOverhead is about what a case takes beside running: the reference of what is
-// verified, and the readings of the clock.
-const caseOverhead = 30 * time.Millisecond
 
 // matmulSteps plans some of the cases.
 func (c *Calibrator) matmulSteps(of func(matmulCase) bool) []step {

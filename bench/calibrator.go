@@ -48,11 +48,13 @@ type Progress struct {
 	Left        time.Duration // estimate
 }
 
-// step is a unit of work. Its cost is what it is expected to take; scale, at most
-// 1, says how much of that is left to it when the budget runs short.
+// step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
+// how much of that is left to it when the budget runs short. What usually ends long
+// before tells its usual time.
 type step struct {
 	label string
 	cost  time.Duration
+	usual time.Duration // 0 for the cost
 	run   func(ctx context.Context, scale float64) error
 }
 
@@ -75,14 +77,18 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 			return c.Device, nil, err
 		}
 	}
-	all, planned := len(steps), time.Duration(0)
-	for _, s := range steps {
-		planned += s.cost
+	all := len(steps)
+	planned, usual := time.Duration(0), time.Duration(0)
+	for i, s := range steps {
+		if s.usual == 0 {
+			steps[i].usual = s.cost
+		}
+		planned, usual = planned+s.cost, usual+steps[i].usual
 	}
 	for len(steps) > 0 && ctx.Err() == nil {
 		s := steps[0]
 		left := c.deadline.Sub(c.Runner.Now())
-		c.observe(Progress{all - len(steps), all, s.label, min(left, planned)})
+		c.observe(Progress{all - len(steps), all, s.label, min(left, usual)})
 		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
 		err := ErrBudget
 		if left > 0 {
@@ -91,7 +97,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
 		}
-		steps, planned = steps[1:], planned-s.cost
+		steps, planned, usual = steps[1:], planned-s.cost, usual-s.usual
 		c.record(s.label, err)
 		again = c.appendDisturbed(again, s)
 	}

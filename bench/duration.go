@@ -1,0 +1,30 @@
+package bench
+
+import (
+	"time"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// caseOverhead is about what a case takes beside running: the reference of what is
+// verified, and the readings of the clock.
+const caseOverhead = 30 * time.Millisecond
+
+// once estimates one execution before anything was measured: at the rate of a core
+// with vectors of 256 bits, and 10 GB/s.
+func once(flop, bytes int64, d schema.DType, threads int) time.Duration {
+	return time.Duration(float64(flop)*float64(d.Bytes())/400/float64(threads) + float64(bytes)/10)
+}
+
+// pairTime estimates what comparing both sides takes: all blocks, as long as the budget
+// has time for them, and those of the first look whatever it is.
+func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
+	chain, err := pattern.Build(s, c.Options.Threads)
+	if err != nil {
+		return 0 // as long as it takes to say so
+	}
+	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.Options.Threads)
+	block := 4 * max(side, c.Runner.Settings.MinSample)
+	return caseOverhead + 2*(side+c.Runner.Settings.WarmUp) + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
+}
