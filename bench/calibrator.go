@@ -87,10 +87,15 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 		}
 		planned, usual = planned+s.cost, usual+steps[i].usual
 	}
+	begin, first := c.Runner.Now(), usual
 	for len(steps) > 0 && ctx.Err() == nil {
 		s := steps[0]
 		left := c.deadline.Sub(c.Runner.Now())
-		c.observe(Progress{all - len(steps), all, s.label, min(left, usual)})
+		pace := 1.0 // at which the steps so far took their usual time
+		if done := first - usual; done > 0 {
+			pace = float64(c.Runner.Now().Sub(begin)) / float64(done)
+		}
+		c.observe(Progress{all - len(steps), all, s.label, min(left, time.Duration(pace*float64(usual)))})
 		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
 		err := ErrBudget
 		if left > 0 {

@@ -326,3 +326,29 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("one core: %v, want %v", got, want)
 	}
 }
+
+// The time left follows the pace so far. The scripted machine is without noise, and
+// decides each pair at the first look, after an eighth of the blocks: still no more than
+// three times what it then takes is told, after a quarter of the steps and until little
+// is left.
+func TestTimeLeft(t *testing.T) {
+	for _, mode := range []schema.Mode{schema.Default, schema.Full} {
+		f := newFake()
+		c := fakeCalibrator(f, mode)
+		c.Options.DTypes = []schema.DType{schema.FP32}
+		type told struct {
+			at   time.Time
+			left time.Duration
+		}
+		var all []told
+		c.Options.Observe = func(p Progress) { all = append(all, told{f.now, p.Left}) }
+		if _, _, err := c.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range all {
+			if took := f.now.Sub(p.at); i > len(all)/4 && took > 10*time.Second && (p.left > 3*took || took > 3*p.left) {
+				t.Errorf("%s, step %d of %d: %v left, but it takes %v", mode, i, len(all), p.left, took)
+			}
+		}
+	}
+}
