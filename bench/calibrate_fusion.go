@@ -35,7 +35,7 @@ func (c *Calibrator) fusionSteps() []step {
 }
 
 func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, scale float64) error {
-	chain, err := pattern.Build(s, c.Options.Threads)
+	chain, err := pattern.In(d).Build(s, c.Options.Threads)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,10 @@ const (
 	Positive             // uniform in [0.5, 1.5): variances, divisors
 )
 
+// Int8Unit is the integer that stands for 1 in a case in int8: four standard
+// deviations fill the range. A sum of products counts its square as 1.
+const Int8Unit = 32
+
 // blockLen is the length of the random block that a tensor repeats. It is prime:
 // no row of a matrix begins where another does, short of 65521 rows.
 const blockLen = 65521

@@ -25,6 +25,17 @@ type Pattern struct {
 	// Chain builds the operations for a number of threads, which bandwidth kernels
 	// need to know; it refuses a shape that has no meaning. Callers use Build.
 	Chain func(s Shape, threads int64) (Chain, error)
+	// Quantized builds them for int8, where sums are int32 until they are requantized.
+	// A fusion pattern without is defined over real numbers only.
+	Quantized func(s Shape, threads int64) (Chain, error)
+}
+
+// In is the pattern as its operations are in the type.
+func (p Pattern) In(d schema.DType) Pattern {
+	if d == schema.INT8 && p.Quantized != nil {
+		p.Chain = p.Quantized
+	}
+	return p
 }
 
 // maxElems bounds the elements of one tensor, so that counts of FLOP and bytes

@@ -1,6 +1,10 @@
 package bench
 
-import "hwcal/schema"
+import (
+	"math"
+
+	"hwcal/schema"
+)
 
 // linearDims: X[m,k], W[k,n].
 var linearDims = []string{"m", "n", "k"}
@@ -10,11 +14,26 @@ func linearInputs(s Shape) (x, w *Tensor) {
 	return &Tensor{Name: "X", Dims: []int64{m, k}}, &Tensor{Name: "W", Dims: []int64{k, n}, Param: true}
 }
 
-// linear is a fully connected layer with bias and the given operations behind it.
+// linear is a fully connected layer with bias and the given operations behind it. In
+// bf16 and fp16 everything that is stored is in that type, the bias too, as PyTorch has
+// it.
 func linear(s Shape, then ...func(*Tensor) Op) Chain {
-	x, w := linearInputs(s)
-	gemm := Gemm(x, w)
-	c := Chain{gemm, Bias(gemm.Out, &Tensor{Name: "b", Dims: w.Dims[1:], Param: true})}
+	return layer(Gemm(linearInputs(s)), then)
+}
+
+// quantized is the layer in int8: bias and activation work on the sums, in int32, and
+// what comes out is requantized, so that inputs of deviation 1 give outputs of about 1.
+func quantized(s Shape, then ...func(*Tensor) Op) Chain {
+	c := layer(Sums(Gemm(linearInputs(s))), then)
+	scale := channels("scale", s.Get("n"), Positive)
+	scale.Factors = true
+	return append(c, Requantize(c.Output(), scale, 1/(Int8Unit*math.Sqrt(float64(s.Get("k"))))))
+}
+
+// layer is a product and the operations behind it, which begin with the bias.
+func layer(gemm Op, then []func(*Tensor) Op) Chain {
+	b := &Tensor{Name: "b", Dims: gemm.Out.Dims[1:], Param: true, Sums: gemm.Out.Sums}
+	c := Chain{gemm, Bias(gemm.Out, b)}
 	for _, op := range then {
 		c = append(c, op(c.Output()))
 	}
@@ -38,17 +57,22 @@ func linearShapes(mode schema.Mode) []Shape {
 func init() {
 	for _, p := range []struct {
 		name, doc string
+		int8      bool // GELU and its like are no functions of integers: networks compute them in real numbers
 		then      []func(*Tensor) Op
 	}{
-		{"Linear_Bias", "fully connected layer: X W + b", nil},
-		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", []func(*Tensor) Op{ReLU}},
-		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", []func(*Tensor) Op{GELU}},
+		{"Linear_Bias", "fully connected layer: X W + b", true, nil},
+		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", true, []func(*Tensor) Op{ReLU}},
+		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", false, []func(*Tensor) Op{GELU}},
 	} {
-		Register(Pattern{
+		pattern := Pattern{
 			Name: p.name, Group: "linear", Doc: p.doc,
 			Dims:   linearDims,
 			Shapes: linearShapes,
 			Chain:  func(s Shape, _ int64) (Chain, error) { return linear(s, p.then...), nil },
-		})
+		}
+		if p.int8 {
+			pattern.Quantized = func(s Shape, _ int64) (Chain, error) { return quantized(s, p.then...), nil }
+		}
+		Register(pattern)
 	}
 }

@@ -34,7 +34,7 @@ func benchNarrow(b *testing.B, u unit, n int64, packed bool) {
 	backend.units = map[schema.DType][]unit{u.dtype: {u}}
 	backend.caches = cacheSizes{48 << 10, 2 << 20, 32 << 20}
 	x, w := &bench.Tensor{Name: "X", Dims: []int64{n, n}}, &bench.Tensor{Name: "W", Dims: []int64{n, n}, Param: packed}
-	ops := []bench.Op{bench.Gemm(x, w), bench.PeakFMA(128, 1)}
+	ops := []bench.Op{bench.Sums(bench.Gemm(x, w)), bench.PeakFMA(128, 1)}
 	var workspaces []bench.Workspace
 	var kernels []bench.Kernel
 	for _, op := range ops {

@@ -35,6 +35,20 @@ func GELU(x Field, p Precision) Field {
 	}
 }
 
+// Requantize is Y[.,n] = X[.,n] scale[n] factor, rounded to an integer and limited to
+// +-127. A sum beyond 2^24 is rounded in fp32, scale times factor is, and so is their
+// product; the fourth rounding is the reference's own. What that moves across the
+// middle between two integers may come out as either.
+func Requantize(x, scale Field, n int64, factor float64, p Precision) Field {
+	integer := func(v float64) float64 { return max(-127, min(math.RoundToEven(v), 127)) }
+	return func(i int64) Num {
+		a, s := x(i), scale(i%n).V*factor
+		e := abs(s) * (a.E + p.gamma(4)*(abs(a.V)+a.E))
+		v := integer(a.V * s)
+		return Num{v, max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
+	}
+}
+
 // Scale is Y = s X.
 func Scale(x Field, s float64, p Precision) Field {
 	return func(i int64) Num {
