@@ -117,7 +117,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			for j := range cols {
 				v := float64(r.IntN(7) - 3)
 				if u.dtype == schema.INT8 {
-					v = float64(r.IntN(255)-127) / int8Scale
+					v = float64(r.IntN(255)-127) / bench.Int8Unit
 				}
 				at := int64(i*ld + j)
 				elem.set(x.data, at, v)

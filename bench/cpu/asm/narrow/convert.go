@@ -1,0 +1,133 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+// conversions writes the functions between 16 bits and fp32. All units that compute in
+// 16 bits have AVX-512.
+func conversions(c *build.Context) {
+	quarters := order(c, "quarters", func(add func(Constant, int)) {
+		for i := range uint64(4) {
+			add(U64(2*i), 8)
+		}
+		for i := range uint64(4) {
+			add(U64(2*i+1), 8)
+		}
+	})
+	widen(c, "BF16", func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+		if mask == nil {
+			x.VPMOVZXWD(from, to)
+		} else {
+			x.VPMOVZXWD_Z(from, mask, to)
+		}
+		x.VPSLLD(Imm(16), to, to)
+	})
+	widen(c, "FP16", func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+		if mask == nil {
+			x.VCVTPH2PS(from, to)
+		} else {
+			x.VCVTPH2PS_Z(from, mask, to)
+		}
+	})
+	roundBF16(c, quarters)
+	roundFP16(c)
+}
+
+// widen writes dst[i*ldd+j] = src[i*lds+j].
+func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
+	x := newMatrix(c, simd.AVX512, "widen"+name, "func(dst *float32, src *uint16, ldd, lds, m, n int)", Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.vector()
+			convert(x, x.of(src, 2, u), mask, v)
+			if mask == nil {
+				x.VMOVUPS(v, x.of(dst, 4, u))
+			} else {
+				x.VMOVUPS(v, mask, x.of(dst, 4, u))
+			}
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+	})
+}
+
+const roundSignature = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
+
+// roundFP16 writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even.
+func roundFP16(c *build.Context) {
+	const nearest = 0
+	x := newMatrix(c, simd.AVX512, "roundFP16", roundSignature, Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.ZMM()
+			if mask == nil {
+				x.VMOVUPS(x.of(src, 4, u), v)
+				x.VCVTPS2PH(Imm(nearest), v, x.of(dst, 2, u))
+			} else {
+				x.VMOVUPS_Z(x.of(src, 4, u), mask, v)
+				x.VCVTPS2PH(Imm(nearest), v, mask, x.of(dst, 2, u))
+			}
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}
+
+// roundBF16 does the same for bf16, which is the upper half of fp32: what is added
+// carries into it if the lower half is more than the middle, or is the middle and the
+// upper one odd. NaN gets its quiet bit set instead, as a carry could make it a number.
+//
+// AVX512-BF16 has an instruction for it, but takes what is below the normal numbers for 0.
+func roundBF16(c *build.Context, quarters Mem) {
+	x := newMatrix(c, simd.AVX512, "roundBF16", roundSignature, Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	odd, below, one, quiet := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(1<<22)
+	// Packing works within 16 bytes: the quarters of both vectors come in turn.
+	lanes := x.ZMM()
+	x.VMOVDQU64(quarters, lanes)
+	upper := func(from Mem, mask reg.Register) reg.VecVirtual {
+		v, sum, isOdd, isNaN := x.ZMM(), x.ZMM(), x.K(), x.K()
+		if mask == nil {
+			x.VMOVUPS(from, v)
+		} else {
+			x.VMOVUPS_Z(from, mask, v)
+		}
+		const unordered = 3
+		x.VPTESTMD(odd, v, isOdd)
+		x.VCMPPS(Imm(unordered), v, v, isNaN)
+		x.VPADDD(below, v, sum)
+		x.VPADDD(one, sum, isOdd, sum)
+		x.VPORD(quiet, v, isNaN, sum)
+		x.VPSRLD(Imm(16), sum, sum)
+		return sum
+	}
+	x.walk(4, func(count int, mask reg.Register) {
+		if count == 1 {
+			v := upper(x.of(src, 4, 0), mask)
+			if mask == nil {
+				x.VPMOVDW(v, x.of(dst, 2, 0))
+			} else {
+				x.VPMOVDW(v, mask, x.of(dst, 2, 0))
+			}
+			return
+		}
+		for u := 0; u < count; u += 2 {
+			v, w := upper(x.of(src, 4, u), nil), upper(x.of(src, 4, u+1), nil)
+			x.VPACKUSDW(w, v, v)
+			x.VPERMQ(v, lanes, v)
+			x.VMOVDQU64(v, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}
