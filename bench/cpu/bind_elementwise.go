@@ -40,7 +40,7 @@ func bindMap[T float](ws *workspace, op bench.Op, f mapKernel[T], a, b T) *kerne
 }
 
 // lineElems is a number of elements that fills cache lines in every type.
-const lineElems = 16
+const lineElems = 64
 
 func bindReLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).relu, 0, 0), nil

@@ -32,7 +32,7 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	var epi epilogue[T]
 	if len(c) > 1 {
-		epi = linearEpilogue[T](ws, c[1:])
+		epi = linearEpilogue(ws.isa, c[1:], data[T](ws, c[1].In[1]))
 	}
 	a := plain(matrix[T]{data: data[T](ws, x), rows: m, cols: k, ld: k})
 	b := plain(matrix[T]{data: data[T](ws, weights), rows: k, cols: n, ld: n})
@@ -52,11 +52,10 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 // linearEpilogue is the bias and the activation behind it.
-func linearEpilogue[T float](ws *workspace, then bench.Chain) epilogue[T] {
-	bias := data[T](ws, then[0].In[1])
+func linearEpilogue[T float](isa ISA, then bench.Chain, bias []T) epilogue[T] {
 	if then[len(then)-1].Name == "gelu" {
-		gelu := vecKernelsFor[T](ws.isa).addGelu
+		gelu := vecKernelsFor[T](isa).addGelu
 		return func(c []T, ldc, _, j0, m, n int) { gelu.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
 	}
-	return newBiasEpilogue(ws.isa, bias, biasByCol, then[len(then)-1].Name == "relu")
+	return newBiasEpilogue(isa, bias, biasByCol, then[len(then)-1].Name == "relu")
 }

@@ -53,8 +53,11 @@ const blockElems = 2048
 // inBlocks computes in fp32 on a matrix of rows x cols numbers of 16 bits: f gets
 // blocks of it, m x n from column j0 on, in block, which stays in L1.
 func (c conversion) inBlocks(block []float32, dst, src []uint16, rows, cols int, f func(x []float32, j0, m, n int)) {
+	if cols == 0 {
+		return
+	}
 	width := min(cols, blockElems)
-	height := blockElems / max(width, 1)
+	height := blockElems / width
 	for i := 0; i < rows; i += height {
 		for j := 0; j < cols; j += width {
 			m, n := min(height, rows-i), min(width, cols-j)

@@ -146,7 +146,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 	for i := range mem { // what a run before left behind must not matter
 		mem[i] = 0x7f
 	}
-	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y) })
+	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y, nil) })
 	for i := range c.m {
 		for j := range ldc {
 			at := int64(i*ldc + j)
@@ -169,7 +169,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 }
 
 // Random normal values, through the backend, on one thread and two: within the bounds
-// that hold for measurements too.
+// that hold for measurements too. Patterns run fused and unfused.
 func TestNarrowPatterns(t *testing.T) {
 	eachUnit(t, func(t *testing.T, u unit) {
 		b := testBackend(t, "")
@@ -177,6 +177,9 @@ func TestNarrowPatterns(t *testing.T) {
 		for _, threads := range []int{1, len(b.cpus)} {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
+				for _, p := range linearPatterns(u.dtype) {
+					verifyIn(t, b, p, text, u.dtype, threads)
+				}
 			}
 			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, int64(threads))}, DType: u.dtype, Unit: u.name, Place: bench.Place{Threads: threads}, Seed: 5}
 			if _, err := bench.Verify(b, c); err != nil {
@@ -184,6 +187,18 @@ func TestNarrowPatterns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// linearPatterns are those that there are kernels of in the type.
+func linearPatterns(d schema.DType) []string {
+	var names []string
+	for _, p := range bench.Patterns() {
+		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], 1)
+		if err == nil && p.Group == "linear" && kernels[chain.String()].has(d) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threads int) {
@@ -196,7 +211,7 @@ func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threa
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := p.Build(shape, threads)
+	chain, err := p.In(d).Build(shape, threads)
 	if err != nil {
 		t.Fatal(err)
 	}
