@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/cpuid/v2"
@@ -47,7 +48,7 @@ func eachUnit(t *testing.T, f func(t *testing.T, u unit)) {
 type narrowCase struct {
 	m, n, k, threads int
 	block            blocking // in mr, steps and nr; zero: from the caches
-	pack, front      bool
+	pack, front, end bool
 }
 
 func TestNarrowGEMM(t *testing.T) {
@@ -58,7 +59,7 @@ func TestNarrowGEMM(t *testing.T) {
 		for _, m := range []int{1, mr - 1, mr + 1} {
 			for _, n := range []int{1, nr, nr + 1} {
 				for _, k := range []int{u.gemm.group + 1, step, step + 1} {
-					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0})
+					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0, end: (m+k)%2 == 0})
 				}
 			}
 		}
@@ -68,11 +69,11 @@ func TestNarrowGEMM(t *testing.T) {
 			for _, n := range []int{2 * nr, 5*nr - 2} {
 				for _, k := range []int{2 * step, 3*step + 5} {
 					shape++
-					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0})
+					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2})
 				}
 			}
 		}
-		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true})
+		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true})
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
 		for _, c := range cases {
@@ -146,7 +147,19 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 	for i := range mem { // what a run before left behind must not matter
 		mem[i] = 0x7f
 	}
-	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y, nil) })
+	ended := make([]int, c.m*c.n)
+	var end finish
+	if c.end {
+		end = func(sums []byte, i0, j0, m, n int) {
+			for i := range m {
+				copy(y.data[(i0+i)*y.ld+j0*accBytes:][:n*accBytes], sums[i*g.nr*accBytes:])
+				for j := range n {
+					ended[(i0+i)*c.n+j0+j]++
+				}
+			}
+		}
+	}
+	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y, end) })
 	for i := range c.m {
 		for j := range ldc {
 			at := int64(i*ldc + j)
@@ -163,6 +176,9 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			if got := sum.get(y.data, at); got != want {
 				return fmt.Errorf("c[%d,%d] = %g, want %g", i, j, got, want)
 			}
+			if n := ended[i*c.n+j]; c.end && n != 1 {
+				return fmt.Errorf("c[%d,%d] was finished %d times", i, j, n)
+			}
 		}
 	}
 	return nil
@@ -177,7 +193,9 @@ func TestNarrowPatterns(t *testing.T) {
 		for _, threads := range []int{1, len(b.cpus)} {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
-				for _, p := range linearPatterns(u.dtype) {
+			}
+			for _, p := range linearPatterns(u.dtype) {
+				for _, text := range []string{"1x1x1", "17x33x65"} {
 					verifyIn(t, b, p, text, u.dtype, threads)
 				}
 			}
@@ -187,6 +205,22 @@ func TestNarrowPatterns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Layers are fused in every narrow type, but those of int8 that have no integer form.
+func TestNarrowFusion(t *testing.T) {
+	for d, want := range map[schema.DType]map[string]bool{
+		schema.BF16: {"Linear_Bias": true, "Linear_Bias_ReLU": true, "Linear_Bias_GELU": true},
+		schema.FP16: {"Linear_Bias": true, "Linear_Bias_ReLU": true, "Linear_Bias_GELU": true},
+		schema.INT8: {"Linear_Bias": true, "Linear_Bias_ReLU": true, "Linear_Bias_GELU": false},
+	} {
+		have := linearPatterns(d)
+		for name, want := range want {
+			if slices.Contains(have, name) != want {
+				t.Errorf("%s in %s: fused %t, want %t", name, d, !want, want)
+			}
+		}
+	}
 }
 
 // linearPatterns are those that there are kernels of in the type.

@@ -68,6 +68,61 @@ func TestLinearChainBound(t *testing.T) {
 	within(t, "gelu(xw+b)", y, want, 0.05)
 }
 
+// A bound on a result that is stored in 8 bits of significand covers the largest error
+// of the rounding, that of the middle between two numbers, and hardly more.
+func TestRoundingIsTight(t *testing.T) {
+	r := Rounding{U: 0x1p-8, Tiny: 0x1p-126}
+	for _, v := range []float64{1 + 0x1p-8, -3 - 0x1p-7, 0x1p100 + 0x1p92} {
+		spacing := math.Ldexp(0x1p-7, int(math.Floor(math.Log2(math.Abs(v)))))
+		if e := r.Round(Exact(func(int64) float64 { return v }))(0).E; e < spacing/2 || e > 1.01*spacing {
+			t.Errorf("%g +- %g, where numbers are %g apart", v, e, spacing)
+		}
+	}
+}
+
+// A layer whose steps are each stored in 16 bits, and one that is stored at the end
+// alone, both lie within the bound of the former.
+func TestStoredChainBound(t *testing.T) {
+	const m, n, k = 5, 7, 300
+	x, fx := random(1, m*k)
+	w, fw := random(2, k*n)
+	b, fb := random(3, n)
+	p := single
+	p.Stored = Rounding{U: 0x1p-8, Tiny: 0x1p-126}
+	stored := func(v float32) float32 { // as bf16
+		bits := math.Float32bits(v)
+		return math.Float32frombits((bits + 0x7fff + bits>>16&1) &^ 0xffff)
+	}
+	kept := func(v float32) float32 { return v }
+	for _, step := range []func(float32) float32{stored, kept} {
+		y := make([]float32, m*n)
+		for i := range y {
+			var sum float32
+			for p := range k {
+				sum += x[i/n*k+p] * w[p*n+i%n]
+			}
+			v := step(step(sum) + b[i%n])
+			y[i] = stored(v / 2 * (1 + float32(math.Erf(float64(v/math.Sqrt2)))))
+		}
+		gemm := p.Stored.Round(Gemm(fx, fw, n, k, p))
+		bias := p.Stored.Round(Bias(gemm, fb, n, p))
+		within(t, "stored gelu(xw+b)", y, p.Stored.Round(GELU(bias, p)), 1.5)
+	}
+}
+
+// What cannot be rounded to another integer is exact; what fp32 may move across the
+// middle may be either.
+func TestRequantize(t *testing.T) {
+	sums := []float64{3, 5, 6, -1000, 1000, 1 << 25}
+	x := Exact(func(i int64) float64 { return sums[i] })
+	scale := Exact(func(i int64) float64 { return []float64{0.5, 0.5, 0.6, 1, 1, 0x1p-25 * 2.5}[i] })
+	for i, want := range []Num{{2, 1}, {2, 1}, {4, 0}, {-127, 0}, {127, 0}, {2, 1}} {
+		if got := Requantize(x, scale, 6, 1, single)(int64(i)); got != want {
+			t.Errorf("%g becomes %+v, want %+v", sums[i], got, want)
+		}
+	}
+}
+
 // A convolution with stride, padding and groups; batch norm applied behind it and
 // folded into it must both lie within the bound.
 func TestConvBatchNormBound(t *testing.T) {
