@@ -21,6 +21,22 @@ func elementwise(ws *workspace, op string, body func(w *worker)) *kernel {
 	return &kernel{name: fmt.Sprintf("vec_%s_%s", op, ws.isa), body: body, private: true}
 }
 
+// elementwiseRows lets each worker run f over its rows of a matrix: on m x n of the
+// elements, from index at and column j on, few enough for a call that the collector
+// cannot interrupt.
+func elementwiseRows(ws *workspace, op string, elems, cols int, f func(at, m, n, cols, j int)) *kernel {
+	width := min(cols, vecCall)
+	height := vecCall / width
+	return elementwise(ws, op, func(w *worker) {
+		lo, hi := w.share(elems/cols, 1)
+		for i := lo; i < hi; i += height {
+			for j := 0; j < cols; j += width {
+				f(i*cols+j, min(height, hi-i), min(width, cols-j), cols, j)
+			}
+		}
+	})
+}
+
 // bindMap binds an operation of one input or two of the same dimensions, and
 // constants.
 func bindMap[T float](ws *workspace, op bench.Op, f mapKernel[T], a, b T) *kernel {

@@ -5,10 +5,14 @@ import "hwcal/bench"
 // bf16 and fp16: what is stored has 16 bits, what is computed 32.
 
 func init() {
-	registerNarrow("bias", bindHalfBias, bindSumBias)
-	registerNarrow("relu", bindHalf(func(k vecKernels[float32]) mapKernel[float32] { return k.relu }), bindSumReLU)
-	registerNarrow("gelu", bindHalf(func(k vecKernels[float32]) mapKernel[float32] { return k.gelu }), nil)
+	registerNarrow("bias", bindHalfAdd, bindSumBias)
+	registerNarrow("add", bindHalfAdd, nil)
+	registerNarrow("relu", bindHalfReLU, bindSumReLU)
+	registerNarrow("gelu", bindHalfGELU, nil)
 }
+
+// halves views a tensor as numbers of 16 bits.
+func halves(ws *workspace, t *bench.Tensor) []uint16 { return as[uint16](ws.bytes(t)) }
 
 // finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
 // rounding to the type.
@@ -17,9 +21,9 @@ func finishHalf(ws *workspace, c bench.Chain, nr int) finish {
 	if len(c) > 1 {
 		epi = linearEpilogue(ws.isa, c[1:], widened(ws, c[1].In[1]))
 	}
-	out := as[uint16](ws.bytes(c.Output()))
+	out := halves(ws, c.Output())
 	cols := int(c.Output().Dims[1])
-	round := conversionOf(ws.dtype, ws.isa).round
+	round := halfKernelsFor(ws.dtype, ws.isa).round
 	return func(sums []byte, i0, j0, m, n int) {
 		tile := as[float32](sums)
 		if epi != nil {
@@ -32,45 +36,50 @@ func finishHalf(ws *workspace, c bench.Chain, nr int) finish {
 
 // widened is a parameter in fp32, as it is before the run.
 func widened(ws *workspace, t *bench.Tensor) []float32 {
-	src := as[uint16](ws.bytes(t))
+	src := halves(ws, t)
 	dst := make([]float32, len(src))
-	conversionOf(ws.dtype, ws.isa).widen(&dst[0], &src[0], 1, 1, len(src), 1)
+	halfKernelsFor(ws.dtype, ws.isa).widen(&dst[0], &src[0], 1, 1, len(src), 1)
 	return dst
 }
 
-// bindHalf binds an operation of one input to its kernel for fp32.
-func bindHalf(choose func(vecKernels[float32]) mapKernel[float32]) binder {
-	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		f := choose(vecKernelsFor[float32](ws.isa))
-		elems := int(c.Output().Elems())
-		return elementwiseHalf(ws, c[0], func(w *worker) (lo, rows, cols int) {
-			lo, hi := w.share(elems, lineElems)
-			return lo, 1, hi - lo
-		}, func(x []float32, _, _, _ int) { f.slice(x, x, nil, 0, 0) })
-	}
+func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c[0].Out)
+	relu := halfKernelsFor(ws.dtype, ws.isa).relu
+	return elementwise(ws, c[0].Name+"_"+string(ws.dtype), func(w *worker) {
+		lo, hi := w.share(len(src), lineElems)
+		for at := lo; at < hi; at += vecCall {
+			n := min(vecCall, hi-at)
+			relu(&dst[at], &src[at], n, n, 1, n)
+		}
+	}), nil
 }
 
-func bindHalfBias(ws *workspace, c bench.Chain) (*kernel, error) {
-	bias := widened(ws, c[0].In[1])
-	add := vecKernelsFor[float32](ws.isa).add
-	cols := len(bias)
-	return elementwiseHalf(ws, c[0], func(w *worker) (lo, rows, _ int) {
-		lo, hi := w.share(int(c.Output().Elems())/cols, 1)
-		return lo * cols, hi - lo, cols
-	}, func(x []float32, j0, m, n int) { add.tile(x, n, m, n, bias[j0:j0+n], 0, 0) })
+// bindHalfAdd adds a row to all rows, or a matrix.
+func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c[0].Out)
+	add := halfKernelsFor(ws.dtype, ws.isa).add
+	dims := c[0].Out.Dims
+	return elementwiseRows(ws, c[0].Name+"_"+string(ws.dtype), len(dst), int(dims[len(dims)-1]), func(at, m, n, cols, j int) {
+		if len(y) < len(src) {
+			add(&dst[at], &src[at], &y[j], cols, cols, 0, m, n)
+		} else {
+			add(&dst[at], &src[at], &y[at], cols, cols, cols, m, n)
+		}
+	}), nil
 }
 
-// elementwiseHalf lets each worker run f on blocks of its part: rows x cols elements
-// from lo on.
-func elementwiseHalf(ws *workspace, op bench.Op, part func(w *worker) (lo, rows, cols int), f func(x []float32, j0, m, n int)) (*kernel, error) {
+// bindHalfGELU computes so much for an element that it can pass through memory in L1.
+func bindHalfGELU(ws *workspace, c bench.Chain) (*kernel, error) {
 	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
 	if err != nil {
 		return nil, err
 	}
-	src, dst := as[uint16](ws.bytes(op.In[0])), as[uint16](ws.bytes(op.Out))
-	convert := conversionOf(ws.dtype, ws.isa)
-	return elementwise(ws, op.Name+"_"+string(ws.dtype), func(w *worker) {
-		lo, rows, cols := part(w)
-		convert.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[lo:], src[lo:], rows, cols, f)
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c[0].Out)
+	half, gelu := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa).gelu
+	return elementwise(ws, c[0].Name+"_"+string(ws.dtype), func(w *worker) {
+		lo, hi := w.share(len(src), lineElems)
+		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[lo:hi], src[lo:hi], func(x []float32) {
+			gelu.slice(x, x, nil, 0, 0)
+		})
 	}), nil
 }

@@ -48,8 +48,8 @@ func bindSumReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindAddFloor(ws *workspace, op bench.Op, row []int32, floor int32) *kernel {
 	add := sumKernelsFor(ws.isa).addFloor
 	src, dst := as[int32](ws.bytes(op.In[0])), as[int32](ws.bytes(op.Out))
-	return elementwiseSums(ws, op.Name, len(dst), len(row), func(at, m, n, j int) {
-		add(&dst[at], &src[at], &row[j], len(row), len(row), m, n, floor)
+	return elementwiseRows(ws, op.Name+"_int32", len(dst), len(row), func(at, m, n, cols, j int) {
+		add(&dst[at], &src[at], &row[j], cols, cols, m, n, floor)
 	})
 }
 
@@ -59,23 +59,7 @@ func bindRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
 	none := make([]int32, len(factors))
 	requantize := sumKernelsFor(ws.isa).requantize
 	src, dst := as[int32](ws.bytes(op.In[0])), as[int8](ws.bytes(op.Out))
-	return elementwiseSums(ws, op.Name, len(dst), len(factors), func(at, m, n, j int) {
-		requantize(&dst[at], &src[at], &none[j], &factors[j], len(factors), len(factors), m, n, noFloor)
+	return elementwiseRows(ws, op.Name+"_int8", len(dst), len(factors), func(at, m, n, cols, j int) {
+		requantize(&dst[at], &src[at], &none[j], &factors[j], cols, cols, m, n, noFloor)
 	}), nil
-}
-
-// elementwiseSums lets each worker run f over its rows of a matrix: on m x n elements
-// from index at and column j on, few enough for a call that the collector cannot
-// interrupt.
-func elementwiseSums(ws *workspace, op string, elems, cols int, f func(at, m, n, j int)) *kernel {
-	width := min(cols, vecCall)
-	height := vecCall / width
-	return elementwise(ws, op+"_int8", func(w *worker) {
-		lo, hi := w.share(elems/cols, 1)
-		for i := lo; i < hi; i += height {
-			for j := 0; j < cols; j += width {
-				f(i*cols+j, min(height, hi-i), min(width, cols-j), j)
-			}
-		}
-	})
 }

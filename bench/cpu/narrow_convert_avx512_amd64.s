@@ -13,7 +13,7 @@ DATA quarters<>+56(SB)/8, $0x0000000000000007
 GLOBL quarters<>(SB), RODATA|NOPTR, $64
 
 // func widenBF16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), BX
@@ -61,9 +61,9 @@ one:
 onedone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVL        $0x0000ffff, R10
+	MOVL        $0xffffffff, R10
 	BZHIL       CX, R10, R10
-	KMOVW       R10, K1
+	KMOVD       R10, K1
 	VPMOVZXWD.Z (BX)(AX*2), K1, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
@@ -77,7 +77,7 @@ next:
 	RET
 
 // func widenFP16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·widenFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), BX
@@ -120,9 +120,9 @@ one:
 onedone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVL        $0x0000ffff, R10
+	MOVL        $0xffffffff, R10
 	BZHIL       CX, R10, R10
-	KMOVW       R10, K1
+	KMOVD       R10, K1
 	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
 
@@ -223,9 +223,9 @@ one:
 onedone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVL      $0x0000ffff, R10
+	MOVL      $0xffffffff, R10
 	BZHIL     CX, R10, R10
-	KMOVW     R10, K1
+	KMOVD     R10, K1
 	VMOVUPS.Z (BX)(AX*4), K1, Z5
 	VPTESTMD  Z0, Z5, K2
 	VCMPPS    $0x03, Z5, Z5, K3
@@ -244,7 +244,7 @@ next:
 	RET
 
 // func roundFP16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·roundFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), BX
@@ -287,9 +287,9 @@ one:
 onedone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVL      $0x0000ffff, R10
+	MOVL      $0xffffffff, R10
 	BZHIL     CX, R10, R10
-	KMOVW     R10, K1
+	KMOVD     R10, K1
 	VMOVUPS.Z (BX)(AX*4), K1, Z0
 	VCVTPS2PH $0x00, Z0, K1, (DX)(AX*2)
 

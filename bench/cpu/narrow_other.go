@@ -4,6 +4,6 @@ package cpu
 
 import "hwcal/schema"
 
-func conversionAssembly(schema.DType, ISA) (conversion, bool) { return conversion{}, false }
+func halfAssembly(schema.DType, ISA) (halfKernels, bool) { return halfKernels{}, false }
 
 func sumAssembly(ISA) (sumKernels, bool) { return sumKernels{}, false }

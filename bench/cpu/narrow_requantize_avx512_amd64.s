@@ -13,7 +13,7 @@ DATA laneNumbers<>+28(SB)/4, $0x00000007
 GLOBL laneNumbers<>(SB), RODATA|NOPTR, $32
 
 // func addFloorAVX512(dst *int32, src *int32, row *int32, ldd int, lds int, m int, n int, floor int32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·addFloorAVX512(SB), NOSPLIT, $0-60
 	MOVQ         dst+0(FP), DX
 	MOVQ         src+8(FP), BX
@@ -68,9 +68,9 @@ one:
 onedone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVL      $0x0000ffff, R11
+	MOVL      $0xffffffff, R11
 	BZHIL     CX, R11, R11
-	KMOVW     R11, K1
+	KMOVD     R11, K1
 	VMOVUPS.Z (BX)(AX*4), K1, Z1
 	VMOVUPS.Z (SI)(AX*4), K1, Z2
 	VPADDD    Z2, Z1, Z1
@@ -86,7 +86,7 @@ next:
 	RET
 
 // func requantizeAVX512(dst *int8, src *int32, row *int32, factors *float32, ldd int, lds int, m int, n int, floor float32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·requantizeAVX512(SB), NOSPLIT, $0-68
 	MOVQ         dst+0(FP), DX
 	MOVQ         src+8(FP), BX
@@ -175,9 +175,9 @@ one:
 onedone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVL      $0x0000ffff, R12
+	MOVL      $0xffffffff, R12
 	BZHIL     CX, R12, R12
-	KMOVW     R12, K1
+	KMOVD     R12, K1
 	VMOVUPS.Z (BX)(AX*4), K1, Z2
 	VMOVUPS.Z (SI)(AX*4), K1, Z3
 	VPADDD    Z3, Z2, Z2

@@ -27,15 +27,27 @@ func conversions(c *build.Context) {
 		}
 		x.VPSLLD(Imm(16), to, to)
 	})
-	widen(c, "FP16", func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
-		if mask == nil {
-			x.VCVTPH2PS(from, to)
-		} else {
-			x.VCVTPH2PS_Z(from, mask, to)
-		}
-	})
+	widen(c, "FP16", widenFP16)
 	roundBF16(c, quarters)
 	roundFP16(c)
+}
+
+func widenFP16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+	if mask == nil {
+		x.VCVTPH2PS(from, to)
+	} else {
+		x.VCVTPH2PS_Z(from, mask, to)
+	}
+}
+
+// putFP16 rounds to nearest, ties to even.
+func (x *matrix) putFP16(v reg.VecVirtual, mask reg.Register, to Mem) {
+	const nearest = 0
+	if mask == nil {
+		x.VCVTPS2PH(Imm(nearest), v, to)
+	} else {
+		x.VCVTPS2PH(Imm(nearest), v, mask, to)
+	}
 }
 
 // widen writes dst[i*ldd+j] = src[i*lds+j].
@@ -62,19 +74,11 @@ const roundSignature = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
 
 // roundFP16 writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even.
 func roundFP16(c *build.Context) {
-	const nearest = 0
 	x := newMatrix(c, simd.AVX512, "roundFP16", roundSignature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
-			v := x.ZMM()
-			if mask == nil {
-				x.VMOVUPS(x.of(src, 4, u), v)
-				x.VCVTPS2PH(Imm(nearest), v, x.of(dst, 2, u))
-			} else {
-				x.VMOVUPS_Z(x.of(src, 4, u), mask, v)
-				x.VCVTPS2PH(Imm(nearest), v, mask, x.of(dst, 2, u))
-			}
+			x.putFP16(x.get(x.of(src, 4, u), mask), mask, x.of(dst, 2, u))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
@@ -95,12 +99,7 @@ func roundBF16(c *build.Context, quarters Mem) {
 	lanes := x.ZMM()
 	x.VMOVDQU64(quarters, lanes)
 	upper := func(from Mem, mask reg.Register) reg.VecVirtual {
-		v, sum, isOdd, isNaN := x.ZMM(), x.ZMM(), x.K(), x.K()
-		if mask == nil {
-			x.VMOVUPS(from, v)
-		} else {
-			x.VMOVUPS_Z(from, mask, v)
-		}
+		v, sum, isOdd, isNaN := x.get(from, mask), x.ZMM(), x.K(), x.K()
 		const unordered = 3
 		x.VPTESTMD(odd, v, isOdd)
 		x.VCMPPS(Imm(unordered), v, v, isNaN)

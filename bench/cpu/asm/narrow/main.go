@@ -34,6 +34,11 @@ func main() {
 		})
 	}
 	write("narrow_convert_avx512", conversions)
+	write("narrow_half_avx512", func(c *build.Context) {
+		reluHalf(c)
+		addBF16(c)
+		addFP16(c)
+	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) {
 			numbers := laneNumbers(c)

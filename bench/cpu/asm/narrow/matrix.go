@@ -13,7 +13,7 @@ import (
 type matrix struct {
 	*build.Context
 	isa   simd.ISA
-	lanes int           // elements of a vector of 32 bits each
+	lanes int           // elements of a vector: of 32 bits each, or of 16
 	at    reg.GPVirtual // element of the row
 	left  reg.GPVirtual // elements that are left of it
 
@@ -89,9 +89,9 @@ func (x *matrix) walk(unroll int, vectors func(count int, mask reg.Register), ne
 func (x *matrix) mask() reg.Register {
 	if x.isa.Bytes == 64 {
 		k, bits := x.K(), x.GP32()
-		x.MOVL(U32(1<<16-1), bits)
+		x.MOVL(U32(1<<32-1), bits)
 		x.BZHIL(x.left.As32(), bits, bits)
-		x.KMOVW(bits, k)
+		x.KMOVD(bits, k)
 		return k
 	}
 	v := x.YMM()
@@ -105,6 +105,20 @@ func (x *matrix) mask() reg.Register {
 func (x *matrix) spread(name string) reg.VecVirtual {
 	v := x.vector()
 	x.VBROADCASTSS(param(x.Context, name), v)
+	return v
+}
+
+// get loads a vector of 32 bits each; the lanes left out are 0.
+func (x *matrix) get(from Mem, mask reg.Register) reg.VecVirtual {
+	v := x.vector()
+	switch {
+	case mask == nil:
+		x.VMOVUPS(from, v)
+	case x.isa.Bytes == 64:
+		x.VMOVUPS_Z(from, mask, v)
+	default:
+		x.VPMASKMOVD(from, mask, v)
+	}
 	return v
 }
 

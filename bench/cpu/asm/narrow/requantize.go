@@ -8,20 +8,6 @@ import (
 	"hwcal/bench/cpu/asm/simd"
 )
 
-// get loads a vector of int32; the lanes left out are 0.
-func (x *matrix) get(from Mem, mask reg.Register) reg.VecVirtual {
-	v := x.vector()
-	switch {
-	case mask == nil:
-		x.VMOVUPS(from, v)
-	case x.isa.Bytes == 64:
-		x.VMOVUPS_Z(from, mask, v)
-	default:
-		x.VPMASKMOVD(from, mask, v)
-	}
-	return v
-}
-
 // addFloor writes dst[i*ldd+j] = max(src[i*lds+j] + row[j], floor), in int32.
 func addFloor(c *build.Context, isa simd.ISA, numbers Mem) {
 	x := newMatrix(c, isa, "addFloor", "func(dst, src, row *int32, ldd, lds, m, n int, floor int32)", numbers)
