@@ -160,7 +160,7 @@ TEXT ·roundBF16AVX512(SB), NOSPLIT, $0-48
 row:
 	MOVQ R9, CX
 	XORQ AX, AX
-	SUBQ $+64, CX
+	SUBQ $+32, CX
 	JLT  severaldone
 
 several:
@@ -181,29 +181,12 @@ several:
 	VPACKUSDW Z7, Z6, Z6
 	VPERMQ    Z6, Z4, Z6
 	VMOVDQU64 Z6, (DX)(AX*2)
-	VMOVUPS   128(BX)(AX*4), Z5
-	VPTESTMD  Z0, Z5, K1
-	VCMPPS    $0x03, Z5, Z5, K2
-	VPADDD    Z1, Z5, Z6
-	VPADDD    Z2, Z6, K1, Z6
-	VPORD     Z3, Z5, K2, Z6
-	VPSRLD    $0x10, Z6, Z6
-	VMOVUPS   192(BX)(AX*4), Z5
-	VPTESTMD  Z0, Z5, K1
-	VCMPPS    $0x03, Z5, Z5, K2
-	VPADDD    Z1, Z5, Z7
-	VPADDD    Z2, Z7, K1, Z7
-	VPORD     Z3, Z5, K2, Z7
-	VPSRLD    $0x10, Z7, Z7
-	VPACKUSDW Z7, Z6, Z6
-	VPERMQ    Z6, Z4, Z6
-	VMOVDQU64 Z6, 64(DX)(AX*2)
-	ADDQ      $+64, AX
-	SUBQ      $+64, CX
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
 	JGE       several
 
 severaldone:
-	ADDQ $+64, CX
+	ADDQ $+32, CX
 	SUBQ $+16, CX
 	JLT  onedone
 
@@ -234,6 +217,62 @@ onedone:
 	VPORD     Z3, Z5, K3, Z6
 	VPSRLD    $0x10, Z6, Z6
 	VPMOVDW   Z6, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func roundBF16AVX512BF16(dst *uint16, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·roundBF16AVX512BF16(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ ldd+16(FP), SI
+	MOVQ lds+24(FP), DI
+	MOVQ m+32(FP), R8
+	MOVQ n+40(FP), R9
+
+row:
+	MOVQ R9, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS   (BX)(AX*4), Z0
+	VMOVUPS   64(BX)(AX*4), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
+	VMOVDQU16 Z2, (DX)(AX*2)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS   (BX)(AX*4), Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16 Y2, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVL      $0xffffffff, R10
+	BZHIL     CX, R10, R10
+	KMOVD     R10, K1
+	VMOVUPS.Z (BX)(AX*4), K1, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16 Y2, K1, (DX)(AX*2)
 
 next:
 	LEAQ (DX)(SI*2), DX

@@ -11,7 +11,8 @@ import (
 type halfKernels struct {
 	// widen writes dst[i*ldd+j] = src[i*lds+j].
 	widen func(dst *float32, src *uint16, ldd, lds, m, n int)
-	// round does so too.
+	// round does so too. Where a unit rounds to bf16, it takes what is below the normal
+	// numbers for 0.
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
 	relu func(dst, src *uint16, ldd, lds, m, n int)

@@ -1,6 +1,10 @@
 package cpu
 
-import "hwcal/schema"
+import (
+	"github.com/klauspost/cpuid/v2"
+
+	"hwcal/schema"
+)
 
 // halfAssembly is there for AVX-512, which every CPU has that multiplies numbers of 16
 // bits.
@@ -9,7 +13,11 @@ func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
 	case isa != AVX512:
 		return halfKernels{}, false
 	case d == schema.BF16:
-		return halfKernels{widenBF16AVX512, roundBF16AVX512, reluOf(0xff80), addBF16AVX512}, true
+		round := roundBF16AVX512
+		if cpuid.CPU.Supports(cpuid.AVX512BF16) {
+			round = roundBF16AVX512BF16
+		}
+		return halfKernels{widenBF16AVX512, round, reluOf(0xff80), addBF16AVX512}, true
 	}
 	return halfKernels{widenFP16AVX512, roundFP16AVX512, reluOf(0xfc00), addFP16AVX512}, true
 }
@@ -30,6 +38,9 @@ func widenFP16AVX512(dst *float32, src *uint16, ldd, lds, m, n int)
 
 //go:noescape
 func roundBF16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundBF16AVX512BF16(dst *uint16, src *float32, ldd, lds, m, n int)
 
 //go:noescape
 func roundFP16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)

@@ -29,6 +29,7 @@ func conversions(c *build.Context) {
 	})
 	widen(c, "FP16", widenFP16)
 	roundBF16(c, quarters)
+	roundBF16AtOnce(c)
 	roundFP16(c)
 }
 
@@ -89,8 +90,6 @@ func roundFP16(c *build.Context) {
 // roundBF16 does the same for bf16, which is the upper half of fp32: what is added
 // carries into it if the lower half is more than the middle, or is the middle and the
 // upper one odd. NaN gets its quiet bit set instead, as a carry could make it a number.
-//
-// AVX512-BF16 has an instruction for it, but takes what is below the normal numbers for 0.
 func roundBF16(c *build.Context, quarters Mem) {
 	x := newMatrix(c, simd.AVX512, "roundBF16", roundSignature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
@@ -109,7 +108,7 @@ func roundBF16(c *build.Context, quarters Mem) {
 		x.VPSRLD(Imm(16), sum, sum)
 		return sum
 	}
-	x.walk(4, func(count int, mask reg.Register) {
+	x.walk(2, func(count int, mask reg.Register) {
 		if count == 1 {
 			v := upper(x.of(src, 4, 0), mask)
 			if mask == nil {
@@ -119,11 +118,39 @@ func roundBF16(c *build.Context, quarters Mem) {
 			}
 			return
 		}
-		for u := 0; u < count; u += 2 {
-			v, w := upper(x.of(src, 4, u), nil), upper(x.of(src, 4, u+1), nil)
-			x.VPACKUSDW(w, v, v)
-			x.VPERMQ(v, lanes, v)
-			x.VMOVDQU64(v, x.of(dst, 2, u))
+		v, w := upper(x.of(src, 4, 0), nil), upper(x.of(src, 4, 1), nil)
+		x.VPACKUSDW(w, v, v)
+		x.VPERMQ(v, lanes, v)
+		x.VMOVDQU64(v, x.of(dst, 2, 0))
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}
+
+// roundBF16AtOnce has AVX512-BF16 do it, which takes what is below the normal numbers for
+// 0.
+func roundBF16AtOnce(c *build.Context) {
+	function(c, "roundBF16AVX512BF16", roundSignature)
+	x := &matrix{Context: c, isa: simd.AVX512, lanes: 16, at: c.GP64(), left: c.GP64()}
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	// In registers by name, as only they can be encoded here.
+	low, high, both := reg.Z0, reg.Z1, reg.Z2
+	x.walk(2, func(count int, mask reg.Register) {
+		switch {
+		case count == 2:
+			x.VMOVUPS(x.of(src, 4, 0), low)
+			x.VMOVUPS(x.of(src, 4, 1), high)
+			simd.Emit(c, "VCVTNE2PS2BF16", low, high, both)
+			x.VMOVDQU16(both, x.of(dst, 2, 0))
+		case mask == nil:
+			x.VMOVUPS(x.of(src, 4, 0), low)
+			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
+			x.VMOVDQU16(reg.Y2, x.of(dst, 2, 0))
+		default:
+			x.VMOVUPS_Z(x.of(src, 4, 0), mask, low)
+			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
+			x.VMOVDQU16(reg.Y2, mask, x.of(dst, 2, 0))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
