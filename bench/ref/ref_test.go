@@ -243,7 +243,7 @@ func TestGateBound(t *testing.T) {
 // elements; the first numbers are those of the generator by hand.
 func TestDropout(t *testing.T) {
 	const n, share = 100000, 0.1
-	least := uint32(share * (1 << 31))
+	least := uint32(math.Round(share * (1 << 31)))
 	ones := Exact(func(int64) float64 { return 1 })
 	y, other := Dropout(ones, 1, least, 2, single), Dropout(ones, 2, least, 2, single)
 	dropped, same := 0, 0
