@@ -27,6 +27,9 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	nr := l.gemm.nr
 	return &kernel{name: l.name(ws) + "_pairs", body: func(w *worker) {
 		for i := 0; i < x.rows; i += rows {
+			if i > 0 {
+				w.barrier() // the packed rows of the block before have been read
+			}
 			s := sums.rowsOf(0, min(rows, x.rows-i))
 			l.run(w, x.rowsOf(i, s.rows), s, func(c []T, ldc, i0, j0, m, n int) {
 				to := y.data[(i+i0)*y.ld:]
