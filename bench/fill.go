@@ -11,6 +11,7 @@ type Fill int
 const (
 	Normal   Fill = iota // mean 0, standard deviation 1
 	Positive             // uniform in [0.5, 1.5): variances, divisors
+	Masking              // 0, and -10000 for one in four: masks that are added
 )
 
 // Int8Unit is the integer that stands for 1 in a case in int8: four standard
@@ -31,6 +32,10 @@ func (f Fill) Block(seed uint64, index int, n int64) []float64 {
 		switch f {
 		case Positive:
 			block[i] = 0.5 + rng.Float64()
+		case Masking:
+			if rng.IntN(4) == 0 {
+				block[i] = -10000
+			}
 		default:
 			block[i] = rng.NormFloat64()
 		}

@@ -13,7 +13,7 @@ import (
 // One of a single operation is measured as it is.
 type Pattern struct {
 	Name  string
-	Group string // linear, conv, attention; or compute, memory, op
+	Group string // linear, conv, attention, elementwise; or compute, memory
 	Doc   string // one line
 	// Dims names the dimensions of a shape, in order.
 	Dims []string
@@ -77,10 +77,10 @@ func Register(p Pattern) {
 
 // groups in the order in which they are listed and measured; those of fusion
 // patterns come first.
-var groups = []string{"linear", "conv", "attention", "compute", "memory"}
+var groups = []string{"linear", "conv", "attention", "elementwise", "compute", "memory"}
 
 // FusionGroups are the groups that hold fusion patterns.
-var FusionGroups = groups[:3]
+var FusionGroups = groups[:4]
 
 // Patterns lists all fusion patterns in a fixed order.
 func Patterns() []Pattern { return filter(func(p Pattern) bool { return p.Fusion() }) }

@@ -3,89 +3,111 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"hwcal/bench"
 )
 
 func init() {
-	register("bias", bindBias[float32], bindBias[float64])
-	register("relu", bindReLU[float32], bindReLU[float64])
-	register("gelu", bindGELU[float32], bindGELU[float64])
-	register("add", bindAdd[float32], bindAdd[float64])
-	register("scale", bindScale[float32], bindScale[float64])
+	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout"} {
+		register(chain, bindElementwise[float32], bindElementwise[float64])
+	}
+	for _, chain := range []string{"layernorm", "mask+softmax", "add+layernorm"} {
+		register(chain, bindRows[float32], bindRows[float64])
+	}
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
 
-// elementwise is an operation that each worker runs over its part.
-func elementwise(ws *workspace, op string, body func(w *worker)) *kernel {
-	return &kernel{name: fmt.Sprintf("vec_%s_%s", op, ws.isa), body: body, private: true}
-}
-
-// elementwiseRows lets each worker run f over its rows of a matrix: on m x n of the
-// elements, from index at and column j on, few enough for a call that the collector
-// cannot interrupt.
-func elementwiseRows(ws *workspace, op string, elems, cols int, f func(at, m, n, cols, j int)) *kernel {
-	width := min(cols, vecCall)
-	height := vecCall / width
-	return elementwise(ws, op, func(w *worker) {
-		lo, hi := w.share(elems/cols, 1)
-		for i := lo; i < hi; i += height {
-			for j := 0; j < cols; j += width {
-				f(i*cols+j, min(height, hi-i), min(width, cols-j), cols, j)
-			}
-		}
-	})
-}
-
-// bindMap binds an operation of one input or two of the same dimensions, and
-// constants.
-func bindMap[T float](ws *workspace, op bench.Op, f mapKernel[T], a, b T) *kernel {
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
-	var second []T
-	if len(op.In) > 1 {
-		second = data[T](ws, op.In[1])
-	}
-	return elementwise(ws, op.Name, func(w *worker) {
-		lo, hi := w.share(len(src), lineElems)
-		var y []T
-		if second != nil {
-			y = second[lo:hi]
-		}
-		f.slice(dst[lo:hi], src[lo:hi], y, a, b)
-	})
+// elementwise is a chain of operations of which each worker runs its part.
+func elementwise(ws *workspace, chain string, body func(w *worker)) *kernel {
+	return &kernel{name: fmt.Sprintf("vec_%s_%s", chain, ws.isa), body: body}
 }
 
 // lineElems is a number of elements that fills cache lines in every type.
 const lineElems = 64
 
-func bindReLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).relu, 0, 0), nil
+// bindElementwise runs the first step from the input to the output, and those that
+// follow in place, on tiles that stay in L1 between.
+func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	steps, err := newSteps[T](ws, c)
+	if err != nil {
+		return nil, err
+	}
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width := int(c.Output().Dims[len(c.Output().Dims)-1])
+	limit := len(src)
+	if len(steps) > 1 {
+		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
+	}
+	return elementwise(ws, c.String(), func(w *worker) {
+		lo, hi := w.share(len(src), lineElems)
+		tiles(lo, hi, width, limit, func(i, j, m, n int) {
+			at := i*width + j
+			to, from := dst[at:], src[at:]
+			for _, s := range steps {
+				s(to, width, from, width, i, j, m, n)
+				from = to
+			}
+		})
+	}), nil
 }
 
-func bindGELU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).gelu, 0, 0), nil
+// tiles cuts the elements [lo, hi) of rows of the given width into whole rows and parts
+// of one, of at most limit elements.
+func tiles(lo, hi, width, limit int, visit func(i, j, m, n int)) {
+	for lo < hi {
+		i, j := lo/width, lo%width
+		m, n := min(hi-lo, limit)/width, width
+		if j > 0 || m == 0 {
+			m, n = 1, min(width-j, hi-lo, limit)
+		}
+		visit(i, j, m, n)
+		lo += m * n
+	}
 }
 
-func bindAdd[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).add, 0, 0), nil
+// inTiles lets each worker run f over its part of rows of the given width: on m x n
+// elements, from index at and column j on, few enough for a call that the collector
+// cannot interrupt.
+func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n int)) *kernel {
+	return elementwise(ws, chain, func(w *worker) {
+		lo, hi := w.share(elems, lineElems)
+		tiles(lo, hi, width, vecCall, func(i, j, m, n int) { f(i*width+j, j, m, n) })
+	})
 }
 
-func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	s := c[0].Params.(bench.ScaleParams)
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).scale, T(s.Factor), 0), nil
-}
-
-func bindBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
-	src, bias, dst := data[T](ws, op.In[0]), data[T](ws, op.In[1]), data[T](ws, op.Out)
-	n := len(bias)
-	add := vecKernelsFor[T](ws.isa).add
-	return elementwise(ws, op.Name, func(w *worker) {
-		lo, hi := w.share(len(src)/n, 1)
-		if lo < hi {
-			add.matrix(dst[lo*n:], n, src[lo*n:], n, bias, 0, hi-lo, n, 0, 0)
+// bindRows is a chain that ends with an operation on whole rows; what is before it
+// works on each row in the output first.
+func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	last := len(c) - 1
+	steps, err := newSteps[T](ws, c[:last])
+	if err != nil {
+		return nil, err
+	}
+	norm := newRowKernel[T](ws, c[last])
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width := int(c.Output().Dims[len(c.Output().Dims)-1])
+	return elementwise(ws, c.String(), func(w *worker) {
+		lo, hi := w.share(len(src)/width, 1)
+		for i := lo; i < hi; i++ {
+			to, from := dst[i*width:][:width], src[i*width:][:width]
+			for _, s := range steps {
+				s(to, width, from, width, i, 0, 1, width)
+				from = to
+			}
+			norm(to, from)
 		}
 	}), nil
+}
+
+// newRowKernel is an operation on whole rows; dst may be src.
+func newRowKernel[T float](ws *workspace, op bench.Op) func(dst, src []T) {
+	k := vecKernelsFor[T](ws.isa)
+	if op.Name == "softmax" {
+		return func(dst, src []T) { k.softmax(dst, 0, src, 0, 1, len(src), 1) }
+	}
+	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
+	return l.row
 }
 
 // bindBatchNorm turns the statistics into a factor and a summand a channel; the
@@ -103,7 +125,7 @@ func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	spatial := int(op.In[0].Dims[2] * op.In[0].Dims[3])
 	affine := vecKernelsFor[T](ws.isa).affine
-	return elementwise(ws, op.Name, func(w *worker) {
+	return elementwise(ws, c.String(), func(w *worker) {
 		lo, hi := w.share(len(src)/spatial, 1)
 		for i := lo; i < hi; i++ {
 			at := i * spatial

@@ -8,78 +8,99 @@ func init() {
 	registerNarrow("bias", bindHalfAdd, bindSumBias)
 	registerNarrow("add", bindHalfAdd, nil)
 	registerNarrow("relu", bindHalfReLU, bindSumReLU)
-	registerNarrow("gelu", bindHalfGELU, nil)
+	registerNarrow("gelu", bindHalfBlocks, nil)
+	registerNarrow("silu", bindHalfBlocks, nil)
 }
 
 // halves views a tensor as numbers of 16 bits.
 func halves(ws *workspace, t *bench.Tensor) []uint16 { return as[uint16](ws.bytes(t)) }
 
-// finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
-// rounding to the type.
-func finishHalf(ws *workspace, c bench.Chain, nr int) finish {
-	var epi epilogue[float32]
-	if len(c) > 1 {
-		epi = linearEpilogue(ws.isa, c[1:], widened(ws, c[1].In[1]))
-	}
-	out := halves(ws, c.Output())
-	cols := int(c.Output().Dims[1])
-	round := halfKernelsFor(ws.dtype, ws.isa).round
-	return func(sums []byte, i0, j0, m, n int) {
-		tile := as[float32](sums)
-		if epi != nil {
-			epi(tile, nr, i0, j0, m, n)
-		}
-		to := out[i0*cols+j0:][:(m-1)*cols+n]
-		round(&to[0], &tile[0], cols, nr, m, n)
-	}
-}
-
-// widened is a parameter in fp32, as it is before the run.
-func widened(ws *workspace, t *bench.Tensor) []float32 {
-	src := halves(ws, t)
-	dst := make([]float32, len(src))
-	halfKernelsFor(ws.dtype, ws.isa).widen(&dst[0], &src[0], 1, 1, len(src), 1)
-	return dst
-}
+// nameOf an operation with its type.
+func nameOf(ws *workspace, c bench.Chain) string { return c.String() + "_" + string(ws.dtype) }
 
 func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c[0].Out)
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
 	relu := halfKernelsFor(ws.dtype, ws.isa).relu
-	return elementwise(ws, c[0].Name+"_"+string(ws.dtype), func(w *worker) {
-		lo, hi := w.share(len(src), lineElems)
-		for at := lo; at < hi; at += vecCall {
-			n := min(vecCall, hi-at)
-			relu(&dst[at], &src[at], n, n, 1, n)
-		}
+	return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
+		relu(&dst[at], &src[at], n, n, m, n)
 	}), nil
 }
 
 // bindHalfAdd adds a row to all rows, or a matrix.
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c[0].Out)
+	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
 	add := halfKernelsFor(ws.dtype, ws.isa).add
-	dims := c[0].Out.Dims
-	return elementwiseRows(ws, c[0].Name+"_"+string(ws.dtype), len(dst), int(dims[len(dims)-1]), func(at, m, n, cols, j int) {
-		if len(y) < len(src) {
-			add(&dst[at], &src[at], &y[j], cols, cols, 0, m, n)
+	width := int(c.Output().Dims[1])
+	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
+		if len(y) == width {
+			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
 		} else {
-			add(&dst[at], &src[at], &y[at], cols, cols, cols, m, n)
+			add(&dst[at], &src[at], &y[at], width, width, width, m, n)
 		}
 	}), nil
 }
 
-// bindHalfGELU computes so much for an element that it can pass through memory in L1.
-func bindHalfGELU(ws *workspace, c bench.Chain) (*kernel, error) {
+// bindHalfBlocks is for what takes so long for an element that it can pass through
+// memory in L1: as fp32, which the step works on.
+func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
 	if err != nil {
 		return nil, err
 	}
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c[0].Out)
-	half, gelu := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa).gelu
-	return elementwise(ws, c[0].Name+"_"+string(ws.dtype), func(w *worker) {
+	steps, err := newSteps[float32](ws, c)
+	if err != nil {
+		return nil, err
+	}
+	f := epilogueOf(steps)
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	half := halfKernelsFor(ws.dtype, ws.isa)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
 		lo, hi := w.share(len(src), lineElems)
 		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[lo:hi], src[lo:hi], func(x []float32) {
-			gelu.slice(x, x, nil, 0, 0)
+			f(x, len(x), 0, 0, 1, len(x))
 		})
 	}), nil
+}
+
+// finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
+// rounding to the type.
+func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
+	half := halfKernelsFor(ws.dtype, ws.isa)
+	steps, err := newHalfSteps(ws, half, c[1:])
+	if err != nil {
+		return nil, err
+	}
+	epi := epilogueOf(steps)
+	out := halves(ws, c.Output())
+	width := int(c.Output().Dims[1])
+	return func(sums []byte, i0, j0, m, n int) {
+		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
+		if epi != nil {
+			epi(tile, nr, i0, j0, m, n)
+		}
+		half.round(&to[0], &tile[0], width, nr, m, n)
+	}, nil
+}
+
+// newHalfSteps cuts a chain into steps as newSteps does. A matrix that is added comes
+// in 16 bits.
+func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float32], error) {
+	for i, op := range c {
+		if op.Name != "add" {
+			continue
+		}
+		before, err := newSteps[float32](ws, c[:i])
+		if err != nil {
+			return nil, err
+		}
+		y, width := halves(ws, op.In[1]), int(op.Out.Dims[1])
+		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
+			from := y[i0*width+j0:][:(m-1)*width+n]
+			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
+			half.addWide(&dst[0], &src[0], &from[0], ldd, lds, width, m, n)
+		}
+		after, err := newHalfSteps(ws, half, c[i+1:])
+		return append(append(before, add), after...), err
+	}
+	return newSteps[float32](ws, c)
 }

@@ -10,7 +10,7 @@ import (
 func init() {
 	registerNarrow("peak_fma", bindDotPeak, bindDotPeak)
 	registerNarrow("gemm", bindNarrowGEMM, bindNarrowGEMM)
-	for _, then := range []string{"+bias", "+bias+relu", "+bias+gelu"} {
+	for _, then := range []string{"+bias", "+bias+relu", "+bias+gelu", "+bias+silu", "+bias+add"} {
 		registerNarrow("gemm"+then, bindNarrowGEMM, nil)
 	}
 	for _, then := range []string{"+bias+requantize", "+bias+relu+requantize"} {
@@ -43,11 +43,14 @@ func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 	case c.Output().Sums:
 		y = byteRows{ws.bytes(c.Output()), n * accBytes}
 	case ws.dtype != schema.INT8:
-		end = finishHalf(ws, c, g.nr)
+		end, err = finishHalf(ws, c, g.nr)
 	case len(c) > 1:
 		end = finishQuantized(ws, c, g.nr)
 	default:
-		return nil, fmt.Errorf("the sums of a product in int8 are no int8: %w", bench.ErrUnsupported)
+		err = fmt.Errorf("the sums of a product in int8 are no int8: %w", bench.ErrUnsupported)
+	}
+	if err != nil {
+		return nil, err
 	}
 	name := fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.unit.name)
 	var packed []byte

@@ -48,8 +48,9 @@ func bindSumReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindAddFloor(ws *workspace, op bench.Op, row []int32, floor int32) *kernel {
 	add := sumKernelsFor(ws.isa).addFloor
 	src, dst := as[int32](ws.bytes(op.In[0])), as[int32](ws.bytes(op.Out))
-	return elementwiseRows(ws, op.Name+"_int32", len(dst), len(row), func(at, m, n, cols, j int) {
-		add(&dst[at], &src[at], &row[j], cols, cols, m, n, floor)
+	width := len(row)
+	return inTiles(ws, op.Name+"_int32", len(dst), width, func(at, j, m, n int) {
+		add(&dst[at], &src[at], &row[j], width, width, m, n, floor)
 	})
 }
 
@@ -59,7 +60,8 @@ func bindRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
 	none := make([]int32, len(factors))
 	requantize := sumKernelsFor(ws.isa).requantize
 	src, dst := as[int32](ws.bytes(op.In[0])), as[int8](ws.bytes(op.Out))
-	return elementwiseRows(ws, op.Name+"_int8", len(dst), len(factors), func(at, m, n, cols, j int) {
-		requantize(&dst[at], &src[at], &none[j], &factors[j], cols, cols, m, n, noFloor)
+	width := len(factors)
+	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
+		requantize(&dst[at], &src[at], &none[j], &factors[j], width, width, m, n, noFloor)
 	}), nil
 }

@@ -134,6 +134,140 @@ next:
 	VZEROUPPER
 	RET
 
+// func addWideBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·addWideBF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ y+16(FP), SI
+	MOVQ ldd+24(FP), DI
+	MOVQ lds+32(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VPMOVZXWD (SI)(AX*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (DX)(AX*4)
+	VPMOVZXWD 32(SI)(AX*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(DX)(AX*4)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VPMOVZXWD (SI)(AX*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (DX)(AX*4)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VPMOVZXWD.Z (SI)(AX*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(AX*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (DX)(AX*4)
+
+next:
+	LEAQ (DX)(DI*4), DX
+	LEAQ (BX)(R8*4), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func addWideFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·addWideFP16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ y+16(FP), SI
+	MOVQ ldd+24(FP), DI
+	MOVQ lds+32(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS (SI)(AX*2), Z0
+	VMOVUPS   (BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (DX)(AX*4)
+	VCVTPH2PS 32(SI)(AX*2), Z0
+	VMOVUPS   64(BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(DX)(AX*4)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS (SI)(AX*2), Z0
+	VMOVUPS   (BX)(AX*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (DX)(AX*4)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VCVTPH2PS.Z (SI)(AX*2), K1, Z0
+	VMOVUPS.Z   (BX)(AX*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (DX)(AX*4)
+
+next:
+	LEAQ (DX)(DI*4), DX
+	LEAQ (BX)(R8*4), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func roundBF16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·roundBF16AVX512(SB), NOSPLIT, $0-48

@@ -18,6 +18,8 @@ type halfKernels struct {
 	relu func(dst, src *uint16, ldd, lds, m, n int)
 	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
 	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// addWide does so to fp32.
+	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
 }
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -48,6 +50,14 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 			for i := range m {
 				for j, x := range from[i*lds:][:n] {
 					to[i*ldd+j] = half(wide(x) + wide(with[i*ldy+j]))
+				}
+			}
+		},
+		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
+			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					to[i*ldd+j] = x + wide(with[i*ldy+j])
 				}
 			}
 		},

@@ -163,6 +163,15 @@ func TestHalfRows(t *testing.T) {
 						k.add(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
 						want.add(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
 						sameHalves(t, fmt.Sprintf("%s: add %dx%d", d, m, n), d, dst, expected)
+
+						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
+						fillRandom(r, wide, m, n, ldd)
+						copy(exact, wide)
+						k.addWide(&wide[0], &wide[0], &y[0], ldd, ldd, ldy, m, n)
+						want.addWide(&exact[0], &exact[0], &y[0], ldd, ldd, ldy, m, n)
+						if fmt.Sprint(wide) != fmt.Sprint(exact) {
+							t.Fatalf("%s: addWide %dx%d: %v, want %v", d, m, n, wide, exact)
+						}
 					}
 				}
 			}

@@ -23,6 +23,7 @@ type vecKernels[T float] struct {
 	tanh          mapKernel[T] // tanh(x); 2.5 ulp fp32, 2.5 ulp fp64
 	relu          mapKernel[T] // max(x, 0), NaN for NaN
 	gelu          mapKernel[T] // x/2 (1 + erf(x/sqrt 2)); 1.2 u|x| fp32, 2.2 u|x| fp64
+	silu          mapKernel[T] // x/(1 + e^-x)
 	scale         mapKernel[T] // a x
 	addScalar     mapKernel[T] // x + b
 	addScalarRelu mapKernel[T] // max(x + b, 0)
@@ -31,10 +32,19 @@ type vecKernels[T float] struct {
 	add           mapKernel[T] // x + y
 	addRelu       mapKernel[T] // max(x + y, 0)
 	addGelu       mapKernel[T] // gelu(x + y)
+	addSilu       mapKernel[T] // silu(x + y)
+	siluMul       mapKernel[T] // silu(x) y
 	mul           mapKernel[T] // x y
 
 	// rowMax is the maximum of n > 0 elements. NaNs may be left out of it.
 	rowMax func(src *T, n int) T
+	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
+	rowSum     func(src *T, n int) T
+	rowSquares func(src *T, n int, mean T) T
+	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
+	normalize func(dst, src, gamma, beta *T, n int, mean, scale T)
+	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
+	dropout func(dst, src *T, n int, scale T, least, at uint32)
 	// expSum writes dst[j] = e^(scale src[j] - max) and returns the sum. The
 	// exponents must not be positive beyond rounding; denormal results may be 0.
 	expSum func(dst, src *T, n int, scale, max T) T

@@ -84,6 +84,22 @@ func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float3
 //go:noescape
 func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
+// vecSiluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
 // vecScaleF32AVX512:
 //
 //	for i := range m {
@@ -212,6 +228,38 @@ func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b flo
 //go:noescape
 func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
+// vecAddSiluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j] + y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecAddSiluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j]) * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
 // vecMulF32AVX512:
 //
 //	for i := range m {
@@ -242,6 +290,68 @@ func vecRowMaxF32AVX512(src *float32, n int) float32
 //
 //go:noescape
 func vecRowMaxF32AVX2(src *float32, n int) float32
+
+// vecRowSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += src[j]
+//	}
+//
+//go:noescape
+func vecRowSumF32AVX512(src *float32, n int) float32
+
+// vecRowSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSumF32AVX2(src *float32, n int) float32
+
+// vecRowSquaresF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += (src[j] - mean) * (src[j] - mean)
+//	}
+//
+//go:noescape
+func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+
+// vecRowSquaresF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
+
+// vecNormalizeF32AVX512:
+//
+//	for j := range n {
+//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
+//	}
+//
+//go:noescape
+func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecNormalizeF32AVX2 is the same loop.
+//
+//go:noescape
+func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecDropoutF32AVX512:
+//
+//	for j := range n {
+//		if at += weyl; mix(at) >= least {
+//			dst[j] = scale * src[j]
+//		} else {
+//			dst[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32)
+
+// vecDropoutF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32)
 
 // vecExpSumF32AVX512:
 //

@@ -888,6 +888,220 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+
+row:
+	MOVQ R8, CX
+	XORQ R9, R9
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX)(R9*1), Z3
+	VMOVUPS           64(DX)(R9*1), Z8
+	VMOVUPS           128(DX)(R9*1), Z13
+	VMOVUPS           192(DX)(R9*1), Z18
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVUPS           Z3, (AX)(R9*1)
+	VMOVUPS           Z5, 64(AX)(R9*1)
+	VMOVUPS           Z7, 128(AX)(R9*1)
+	VMOVUPS           Z8, 192(AX)(R9*1)
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX)(R9*1), Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, (AX)(R9*1)
+	ADDQ              $+64, R9
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R10
+	SHLQ              CL, R10
+	DECQ              R10
+	KMOVW             R10, K1
+	VMOVUPS.Z         (DX)(R9*1), K1, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)(R9*1)
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, AX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
 TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
@@ -1739,6 +1953,466 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+
+row:
+	MOVQ R8, CX
+	XORQ R11, R11
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX)(R11*1), Z3
+	VMOVUPS           64(DX)(R11*1), Z5
+	VMOVUPS           128(DX)(R11*1), Z7
+	VMOVUPS           192(DX)(R11*1), Z9
+	VMOVUPS           (R9)(R11*1), Z4
+	VMOVUPS           64(R9)(R11*1), Z6
+	VMOVUPS           128(R9)(R11*1), Z8
+	VMOVUPS           192(R9)(R11*1), Z10
+	VADDPS            Z4, Z3, Z3
+	VADDPS            Z6, Z5, Z5
+	VADDPS            Z8, Z7, Z7
+	VADDPS            Z10, Z9, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z11
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z15
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z11, Z2, Z11
+	VMINPS            Z15, Z2, Z15
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z11, Z12
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z15, Z16
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z8
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z17
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z8, Z10
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z17, Z18
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z17, Z17
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z8, Z10, Z10
+	VMULPS            Z13, Z14, Z14
+	VMULPS            Z17, Z18, Z18
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z10, Z6
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z14, Z13
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z18, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z6, Z12
+	VRCP14PS          Z13, Z17
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z12, Z10, Z8
+	VMULPS            Z17, Z14, Z16
+	VMULPS            Z23, Z18, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z10, Z10
+	VMOVAPS           Z14, Z14
+	VMOVAPS           Z18, Z18
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z8, Z6, Z10
+	VFNMADD231PS      Z16, Z13, Z14
+	VFNMADD231PS      Z21, Z20, Z18
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z12, Z10, Z8
+	VFMADD231PS       Z17, Z14, Z16
+	VFMADD231PS       Z23, Z18, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z5, Z0, Z5
+	VMAXPS            Z7, Z0, Z6
+	VMAXPS            Z9, Z0, Z7
+	VFNMADD231PS      Z8, Z4, Z3
+	VFNMADD231PS      Z16, Z11, Z5
+	VFNMADD231PS      Z21, Z15, Z6
+	VFNMADD231PS      Z25, Z19, Z7
+	VMOVUPS           Z3, (AX)(R11*1)
+	VMOVUPS           Z5, 64(AX)(R11*1)
+	VMOVUPS           Z6, 128(AX)(R11*1)
+	VMOVUPS           Z7, 192(AX)(R11*1)
+	ADDQ              $+256, R11
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX)(R11*1), Z3
+	VMOVUPS           (R9)(R11*1), Z4
+	VADDPS            Z4, Z3, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, (AX)(R11*1)
+	ADDQ              $+64, R11
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R12
+	SHLQ              CL, R12
+	DECQ              R12
+	KMOVW             R12, K1
+	VMOVUPS.Z         (DX)(R11*1), K1, Z3
+	VMOVUPS.Z         (R9)(R11*1), K1, Z4
+	VADDPS            Z4, Z3, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)(R11*1)
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+
+row:
+	MOVQ R8, CX
+	XORQ R11, R11
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX)(R11*1), Z3
+	VMOVUPS           64(DX)(R11*1), Z8
+	VMOVUPS           128(DX)(R11*1), Z13
+	VMOVUPS           192(DX)(R11*1), Z18
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVUPS           (R9)(R11*1), Z4
+	VMOVUPS           64(R9)(R11*1), Z6
+	VMOVUPS           128(R9)(R11*1), Z9
+	VMOVUPS           192(R9)(R11*1), Z10
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z6, Z5, Z5
+	VMULPS            Z9, Z7, Z7
+	VMULPS            Z10, Z8, Z8
+	VMOVUPS           Z3, (AX)(R11*1)
+	VMOVUPS           Z5, 64(AX)(R11*1)
+	VMOVUPS           Z7, 128(AX)(R11*1)
+	VMOVUPS           Z8, 192(AX)(R11*1)
+	ADDQ              $+256, R11
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX)(R11*1), Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           (R9)(R11*1), Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVUPS           Z3, (AX)(R11*1)
+	ADDQ              $+64, R11
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R12
+	SHLQ              CL, R12
+	DECQ              R12
+	KMOVW             R12, K1
+	VMOVUPS.Z         (DX)(R11*1), K1, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS.Z         (R9)(R11*1), K1, Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVUPS           Z3, K1, (AX)(R11*1)
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
 TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
@@ -1837,7 +2511,7 @@ next:
 TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+176(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
 	VMOVAPS      Z0, Z1
 	VMOVAPS      Z0, Z2
 	VMOVAPS      Z0, Z3
@@ -1868,7 +2542,7 @@ single:
 
 singledone:
 	ADDQ      $+16, CX
-	JZ        reduce
+	JZ        stripdone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -1877,7 +2551,7 @@ singledone:
 	VBLENDMPS Z5, Z0, K1, Z5
 	VMAXPS    Z5, Z1, Z1
 
-reduce:
+stripdone:
 	VMAXPS        Z3, Z1, Z1
 	VMAXPS        Z4, Z2, Z2
 	VMAXPS        Z2, Z1, Z1
@@ -1893,6 +2567,137 @@ reduce:
 	VZEROUPPER
 	RET
 
+// func vecRowSumF32AVX512(src *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VADDPS (AX)(DX*1), Z0, Z0
+	VADDPS 64(AX)(DX*1), Z1, Z1
+	VADDPS 128(AX)(DX*1), Z2, Z2
+	VADDPS 192(AX)(DX*1), Z3, Z3
+	ADDQ   $+256, DX
+	SUBQ   $+64, CX
+	JGE    main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VADDPS (AX)(DX*1), Z0, Z0
+	ADDQ   $+64, DX
+	SUBQ   $+16, CX
+	JGE    single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z4
+	VADDPS    Z4, Z0, Z0
+
+stripdone:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VMOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowSquaresF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     64(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS     128(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z3
+	VMOVUPS     192(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z4
+	ADDQ        $+256, DX
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VSUBPS    Z0, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z1, K1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
 // Requires: AVX, AVX512F
 TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
@@ -1901,7 +2706,7 @@ TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS scale+24(FP), Z0
 	VBROADCASTSS max+28(FP), Z1
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
@@ -2023,7 +2828,7 @@ single:
 
 singledone:
 	ADDQ              $+16, CX
-	JZ                reduce
+	JZ                stripdone
 	MOVQ              $0x00000001, SI
 	SHLQ              CL, SI
 	DECQ              SI
@@ -2048,7 +2853,7 @@ singledone:
 	VMOVUPS           Z1, K1, (AX)(BX*1)
 	VADDPS            Z1, Z4, K1, Z4
 
-reduce:
+stripdone:
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z5, Z4, Z4
@@ -2150,7 +2955,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -2306,6 +3111,251 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         gamma+16(FP), BX
+	MOVQ         beta+24(FP), SI
+	MOVQ         n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Z0
+	VBROADCASTSS scale+44(FP), Z1
+	XORQ         DI, DI
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (DX)(DI*1), Z2
+	VMOVUPS     64(DX)(DI*1), Z5
+	VMOVUPS     128(DX)(DI*1), Z8
+	VMOVUPS     192(DX)(DI*1), Z11
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     64(BX)(DI*1), Z6
+	VMOVUPS     128(BX)(DI*1), Z9
+	VMOVUPS     192(BX)(DI*1), Z12
+	VMOVUPS     (SI)(DI*1), Z4
+	VMOVUPS     64(SI)(DI*1), Z7
+	VMOVUPS     128(SI)(DI*1), Z10
+	VMOVUPS     192(SI)(DI*1), Z13
+	VSUBPS      Z0, Z2, Z2
+	VSUBPS      Z0, Z5, Z5
+	VSUBPS      Z0, Z8, Z8
+	VSUBPS      Z0, Z11, Z11
+	VMULPS      Z1, Z2, Z2
+	VMULPS      Z1, Z5, Z5
+	VMULPS      Z1, Z8, Z8
+	VMULPS      Z1, Z11, Z11
+	VFMADD213PS Z4, Z3, Z2
+	VFMADD213PS Z7, Z6, Z5
+	VFMADD213PS Z10, Z9, Z8
+	VFMADD213PS Z13, Z12, Z11
+	VMOVUPS     Z2, (AX)(DI*1)
+	VMOVUPS     Z5, 64(AX)(DI*1)
+	VMOVUPS     Z8, 128(AX)(DI*1)
+	VMOVUPS     Z11, 192(AX)(DI*1)
+	ADDQ        $+256, DI
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (DX)(DI*1), Z2
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     (SI)(DI*1), Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, (AX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+16, CX
+	JZ          stripdone
+	MOVQ        $0x00000001, R8
+	SHLQ        CL, R8
+	DECQ        R8
+	KMOVW       R8, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	VMOVUPS.Z   (BX)(DI*1), K1, Z3
+	VMOVUPS.Z   (SI)(DI*1), K1, Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, K1, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS scale+24(FP), Z0
+	MOVL         least+28(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         at+32(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Z2
+	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+188(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+192(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z8
+	XORQ         BX, BX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVAPS   Z2, Z9
+	VPADDD    Z5, Z2, Z11
+	VPADDD    Z6, Z2, Z13
+	VPADDD    Z7, Z2, Z15
+	VPSRLD    $0x10, Z9, Z10
+	VPSRLD    $0x10, Z11, Z12
+	VPSRLD    $0x10, Z13, Z14
+	VPSRLD    $0x10, Z15, Z16
+	VXORPS    Z10, Z9, Z9
+	VXORPS    Z12, Z11, Z11
+	VXORPS    Z14, Z13, Z13
+	VXORPS    Z16, Z15, Z15
+	VPMULLD   Z3, Z9, Z9
+	VPMULLD   Z3, Z11, Z11
+	VPMULLD   Z3, Z13, Z13
+	VPMULLD   Z3, Z15, Z15
+	VPSRLD    $0x0d, Z9, Z10
+	VPSRLD    $0x0d, Z11, Z12
+	VPSRLD    $0x0d, Z13, Z14
+	VPSRLD    $0x0d, Z15, Z16
+	VXORPS    Z10, Z9, Z9
+	VXORPS    Z12, Z11, Z11
+	VXORPS    Z14, Z13, Z13
+	VXORPS    Z16, Z15, Z15
+	VPMULLD   Z4, Z9, Z9
+	VPMULLD   Z4, Z11, Z11
+	VPMULLD   Z4, Z13, Z13
+	VPMULLD   Z4, Z15, Z15
+	VPSRLD    $0x10, Z9, Z10
+	VPSRLD    $0x10, Z11, Z12
+	VPSRLD    $0x10, Z13, Z14
+	VPSRLD    $0x10, Z15, Z16
+	VXORPS    Z10, Z9, Z9
+	VXORPS    Z12, Z11, Z11
+	VXORPS    Z14, Z13, Z13
+	VXORPS    Z16, Z15, Z15
+	VPSRLD    $0x01, Z9, Z9
+	VPSRLD    $0x01, Z11, Z11
+	VPSRLD    $0x01, Z13, Z13
+	VPSRLD    $0x01, Z15, Z15
+	VMOVUPS   (DX)(BX*1), Z10
+	VMOVUPS   64(DX)(BX*1), Z12
+	VMOVUPS   128(DX)(BX*1), Z14
+	VMOVUPS   192(DX)(BX*1), Z16
+	VMULPS    Z0, Z10, Z10
+	VMULPS    Z0, Z12, Z12
+	VMULPS    Z0, Z14, Z14
+	VMULPS    Z0, Z16, Z16
+	VPCMPD    $0x02, Z9, Z1, K1
+	VPCMPD    $0x02, Z11, Z1, K2
+	VPCMPD    $0x02, Z13, Z1, K3
+	VPCMPD    $0x02, Z15, Z1, K4
+	VMOVAPS.Z Z10, K1, Z10
+	VMOVAPS.Z Z12, K2, Z12
+	VMOVAPS.Z Z14, K3, Z14
+	VMOVAPS.Z Z16, K4, Z16
+	VMOVUPS   Z10, (AX)(BX*1)
+	VMOVUPS   Z12, 64(AX)(BX*1)
+	VMOVUPS   Z14, 128(AX)(BX*1)
+	VMOVUPS   Z16, 192(AX)(BX*1)
+	VPADDD    Z8, Z2, Z2
+	ADDQ      $+256, BX
+	SUBQ      $+64, CX
+	JGE       main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVAPS   Z2, Z6
+	VPSRLD    $0x10, Z6, Z7
+	VXORPS    Z7, Z6, Z6
+	VPMULLD   Z3, Z6, Z6
+	VPSRLD    $0x0d, Z6, Z7
+	VXORPS    Z7, Z6, Z6
+	VPMULLD   Z4, Z6, Z6
+	VPSRLD    $0x10, Z6, Z7
+	VXORPS    Z7, Z6, Z6
+	VPSRLD    $0x01, Z6, Z6
+	VMOVUPS   (DX)(BX*1), Z7
+	VMULPS    Z0, Z7, Z7
+	VPCMPD    $0x02, Z6, Z1, K1
+	VMOVAPS.Z Z7, K1, Z7
+	VMOVUPS   Z7, (AX)(BX*1)
+	VPADDD    Z5, Z2, Z2
+	ADDQ      $+64, BX
+	SUBQ      $+16, CX
+	JGE       single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        return
+	MOVQ      $0x00000001, SI
+	SHLQ      CL, SI
+	DECQ      SI
+	KMOVW     SI, K1
+	VMOVAPS   Z2, Z6
+	VPSRLD    $0x10, Z6, Z7
+	VXORPS    Z7, Z6, Z6
+	VPMULLD   Z3, Z6, Z6
+	VPSRLD    $0x0d, Z6, Z3
+	VXORPS    Z3, Z6, Z6
+	VPMULLD   Z4, Z6, Z6
+	VPSRLD    $0x10, Z6, Z3
+	VXORPS    Z3, Z6, Z6
+	VPSRLD    $0x01, Z6, Z6
+	VMOVUPS.Z (DX)(BX*1), K1, Z3
+	VMULPS    Z0, Z3, Z3
+	VPCMPD    $0x02, Z6, Z1, K2
+	VMOVAPS.Z Z3, K2, Z3
+	VMOVUPS   Z3, K1, (AX)(BX*1)
+	VPADDD    Z5, Z2, Z2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf32avx512<>+0(SB)/4, $0x9e3779b9
+DATA vecWeylf32avx512<>+4(SB)/4, $0x3c6ef372
+DATA vecWeylf32avx512<>+8(SB)/4, $0xdaa66d2b
+DATA vecWeylf32avx512<>+12(SB)/4, $0x78dde6e4
+DATA vecWeylf32avx512<>+16(SB)/4, $0x1715609d
+DATA vecWeylf32avx512<>+20(SB)/4, $0xb54cda56
+DATA vecWeylf32avx512<>+24(SB)/4, $0x5384540f
+DATA vecWeylf32avx512<>+28(SB)/4, $0xf1bbcdc8
+DATA vecWeylf32avx512<>+32(SB)/4, $0x8ff34781
+DATA vecWeylf32avx512<>+36(SB)/4, $0x2e2ac13a
+DATA vecWeylf32avx512<>+40(SB)/4, $0xcc623af3
+DATA vecWeylf32avx512<>+44(SB)/4, $0x6a99b4ac
+DATA vecWeylf32avx512<>+48(SB)/4, $0x08d12e65
+DATA vecWeylf32avx512<>+52(SB)/4, $0xa708a81e
+DATA vecWeylf32avx512<>+56(SB)/4, $0x454021d7
+DATA vecWeylf32avx512<>+60(SB)/4, $0xe3779b90
+GLOBL vecWeylf32avx512<>(SB), RODATA|NOPTR, $64
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f
@@ -2350,6 +3400,13 @@ DATA vecConstf32avx512<>+160(SB)/4, $0xbd570f83
 DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
-DATA vecConstf32avx512<>+176(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+180(SB)/4, $0xc2b00f34
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $184
+DATA vecConstf32avx512<>+176(SB)/4, $0x42b00f34
+DATA vecConstf32avx512<>+180(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+184(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+188(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+192(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+196(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+200(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+204(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+208(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $212

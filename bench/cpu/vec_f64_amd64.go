@@ -84,6 +84,22 @@ func vecGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float6
 //go:noescape
 func vecGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
+// vecSiluF64AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
+// vecSiluF64AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
 // vecScaleF64AVX512:
 //
 //	for i := range m {
@@ -212,6 +228,38 @@ func vecAddGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b flo
 //go:noescape
 func vecAddGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
+// vecAddSiluF64AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j] + y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
+// vecAddSiluF64AVX2 is the same loop.
+//
+//go:noescape
+func vecAddSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
+// vecSiluMulF64AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j]) * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSiluMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
+// vecSiluMulF64AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+
 // vecMulF64AVX512:
 //
 //	for i := range m {
@@ -242,6 +290,68 @@ func vecRowMaxF64AVX512(src *float64, n int) float64
 //
 //go:noescape
 func vecRowMaxF64AVX2(src *float64, n int) float64
+
+// vecRowSumF64AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += src[j]
+//	}
+//
+//go:noescape
+func vecRowSumF64AVX512(src *float64, n int) float64
+
+// vecRowSumF64AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSumF64AVX2(src *float64, n int) float64
+
+// vecRowSquaresF64AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += (src[j] - mean) * (src[j] - mean)
+//	}
+//
+//go:noescape
+func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
+
+// vecRowSquaresF64AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
+
+// vecNormalizeF64AVX512:
+//
+//	for j := range n {
+//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
+//	}
+//
+//go:noescape
+func vecNormalizeF64AVX512(dst, src, gamma, beta *float64, n int, mean, scale float64)
+
+// vecNormalizeF64AVX2 is the same loop.
+//
+//go:noescape
+func vecNormalizeF64AVX2(dst, src, gamma, beta *float64, n int, mean, scale float64)
+
+// vecDropoutF64AVX512:
+//
+//	for j := range n {
+//		if at += weyl; mix(at) >= least {
+//			dst[j] = scale * src[j]
+//		} else {
+//			dst[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint32)
+
+// vecDropoutF64AVX2 is the same loop.
+//
+//go:noescape
+func vecDropoutF64AVX2(dst, src *float64, n int, scale float64, least, at uint32)
 
 // vecExpSumF64AVX512:
 //

@@ -924,6 +924,170 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+
+row:
+	MOVQ DI, R8
+	XORQ R9, R9
+	SUBQ $+8, R8
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      32(CX)(R9*1), Y8
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVUPD      Y3, (AX)(R9*1)
+	VMOVUPD      Y7, 32(AX)(R9*1)
+	ADDQ         $+64, R9
+	SUBQ         $+8, R8
+	JGE          main
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX)(R9*1), Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      Y3, (AX)(R9*1)
+	ADDQ         $+32, R9
+	SUBQ         $+4, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R8
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, R8
+	SUBQ         R8, R10
+	VMOVUPS      (R10), Y3
+	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   Y4, Y3, (AX)(R9*1)
+
+next:
+	ADDQ BX, CX
+	ADDQ DX, AX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
 TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
@@ -1701,6 +1865,358 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x03, R9
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+
+row:
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+8, R10
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      32(CX)(R11*1), Y5
+	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      32(R8)(R11*1), Y6
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y7
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y7, Y8
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y7
+	VDIVPD       Y6, Y8, Y6
+	VDIVPD       Y7, Y12, Y7
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y6, Y4, Y3
+	VFNMADD231PD Y7, Y9, Y5
+	VMOVUPD      Y3, (AX)(R11*1)
+	VMOVUPD      Y5, 32(AX)(R11*1)
+	ADDQ         $+64, R11
+	SUBQ         $+8, R10
+	JGE          main
+
+maindone:
+	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      (R8)(R11*1), Y4
+	VADDPD       Y4, Y3, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      Y3, (AX)(R11*1)
+	ADDQ         $+32, R11
+	SUBQ         $+4, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R10
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y3
+	VMASKMOVPD   (CX)(R11*1), Y3, Y4
+	VMASKMOVPD   (R8)(R11*1), Y3, Y5
+	VADDPD       Y5, Y4, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
+
+next:
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x03, R9
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+
+row:
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+8, R10
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      32(CX)(R11*1), Y8
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      32(R8)(R11*1), Y5
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y5, Y7, Y7
+	VMOVUPD      Y3, (AX)(R11*1)
+	VMOVUPD      Y7, 32(AX)(R11*1)
+	ADDQ         $+64, R11
+	SUBQ         $+8, R10
+	JGE          main
+
+maindone:
+	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX)(R11*1), Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      (R8)(R11*1), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      Y3, (AX)(R11*1)
+	ADDQ         $+32, R11
+	SUBQ         $+4, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R10
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y3
+	VMASKMOVPD   (CX)(R11*1), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   (R8)(R11*1), Y3, Y5
+	VMULPD       Y5, Y4, Y4
+	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
+
+next:
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
 TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
@@ -1783,7 +2299,7 @@ next:
 TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
 	VMOVAPD      Y0, Y1
 	VMOVAPD      Y0, Y2
 	VMOVAPD      Y0, Y3
@@ -1814,7 +2330,7 @@ single:
 
 singledone:
 	ADDQ       $+4, CX
-	JZ         reduce
+	JZ         stripdone
 	LEAQ       vecMaskf64avx2<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -1823,7 +2339,7 @@ singledone:
 	VBLENDVPD  Y5, Y6, Y0, Y6
 	VMAXPD     Y6, Y1, Y1
 
-reduce:
+stripdone:
 	VMAXPD       Y3, Y1, Y1
 	VMAXPD       Y4, Y2, Y2
 	VMAXPD       Y2, Y1, Y1
@@ -1835,6 +2351,130 @@ reduce:
 	VZEROUPPER
 	RET
 
+// func vecRowSumF64AVX2(src *float64, n int) float64
+// Requires: AVX
+TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VADDPD (AX)(DX*1), Y0, Y0
+	VADDPD 32(AX)(DX*1), Y1, Y1
+	VADDPD 64(AX)(DX*1), Y2, Y2
+	VADDPD 96(AX)(DX*1), Y3, Y3
+	ADDQ   $+128, DX
+	SUBQ   $+16, CX
+	JGE    main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VADDPD (AX)(DX*1), Y0, Y0
+	ADDQ   $+32, DX
+	SUBQ   $+4, CX
+	JGE    single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y4
+	VMASKMOVPD (AX)(DX*1), Y4, Y4
+	VADDPD     Y4, Y0, Y0
+
+stripdone:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
+// Requires: AVX, FMA3
+TEXT ·vecRowSquaresF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD mean+16(FP), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMOVUPD     32(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     64(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, DX
+	SUBQ        $+16, CX
+	JGE         main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	ADDQ        $+32, DX
+	SUBQ        $+4, CX
+	JGE         single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VSUBPD     Y0, Y6, Y6
+	VMULPD     Y6, Y6, Y6
+	VANDPD     Y5, Y6, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
@@ -1843,7 +2483,7 @@ TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD scale+24(FP), Y0
 	VBROADCASTSD max+32(FP), Y1
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
@@ -1990,7 +2630,7 @@ single:
 
 singledone:
 	ADDQ         $+4, DX
-	JZ           reduce
+	JZ           stripdone
 	LEAQ         vecMaskf64avx2<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -2021,7 +2661,7 @@ singledone:
 	VANDPD       Y8, Y1, Y1
 	VADDPD       Y1, Y4, Y4
 
-reduce:
+stripdone:
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y5, Y4, Y4
@@ -2119,7 +2759,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2294,6 +2934,207 @@ tailrow:
 return:
 	VZEROUPPER
 	RET
+
+// func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
+// Requires: AVX, FMA3
+TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         gamma+16(FP), DX
+	MOVQ         beta+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSD mean+40(FP), Y0
+	VBROADCASTSD scale+48(FP), Y1
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          maindone
+
+main:
+	VMOVUPD     (CX)(DI*1), Y2
+	VMOVUPD     32(CX)(DI*1), Y5
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     96(CX)(DI*1), Y11
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     32(DX)(DI*1), Y6
+	VMOVUPD     64(DX)(DI*1), Y9
+	VMOVUPD     96(DX)(DI*1), Y12
+	VMOVUPD     (BX)(DI*1), Y4
+	VMOVUPD     32(BX)(DI*1), Y7
+	VMOVUPD     64(BX)(DI*1), Y10
+	VMOVUPD     96(BX)(DI*1), Y13
+	VSUBPD      Y0, Y2, Y2
+	VSUBPD      Y0, Y5, Y5
+	VSUBPD      Y0, Y8, Y8
+	VSUBPD      Y0, Y11, Y11
+	VMULPD      Y1, Y2, Y2
+	VMULPD      Y1, Y5, Y5
+	VMULPD      Y1, Y8, Y8
+	VMULPD      Y1, Y11, Y11
+	VFMADD213PD Y4, Y3, Y2
+	VFMADD213PD Y7, Y6, Y5
+	VFMADD213PD Y10, Y9, Y8
+	VFMADD213PD Y13, Y12, Y11
+	VMOVUPD     Y2, (AX)(DI*1)
+	VMOVUPD     Y5, 32(AX)(DI*1)
+	VMOVUPD     Y8, 64(AX)(DI*1)
+	VMOVUPD     Y11, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, SI
+	JGE         main
+
+maindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  singledone
+
+single:
+	VMOVUPD     (CX)(DI*1), Y2
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     (BX)(DI*1), Y4
+	VSUBPD      Y0, Y2, Y2
+	VMULPD      Y1, Y2, Y2
+	VFMADD213PD Y4, Y3, Y2
+	VMOVUPD     Y2, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, SI
+	JGE         single
+
+singledone:
+	ADDQ        $+4, SI
+	JZ          stripdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R8
+	SHLQ        $0x03, SI
+	SUBQ        SI, R8
+	VMOVUPS     (R8), Y2
+	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	VMASKMOVPD  (DX)(DI*1), Y2, Y4
+	VMASKMOVPD  (BX)(DI*1), Y2, Y5
+	VSUBPD      Y0, Y3, Y3
+	VMULPD      Y1, Y3, Y3
+	VFMADD213PD Y5, Y4, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
+// Requires: AVX, AVX2
+TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD scale+24(FP), Y0
+	MOVL         least+32(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTQ X1, Y1
+	MOVL         at+36(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTQ X2, Y2
+	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
+	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y6
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          maindone
+
+main:
+	VMOVAPD  Y2, Y7
+	VPADDD   Y5, Y2, Y9
+	VPSRLD   $0x10, Y7, Y8
+	VPSRLD   $0x10, Y9, Y10
+	VXORPD   Y8, Y7, Y7
+	VXORPD   Y10, Y9, Y9
+	VPMULLD  Y3, Y7, Y7
+	VPMULLD  Y3, Y9, Y9
+	VPSRLD   $0x0d, Y7, Y8
+	VPSRLD   $0x0d, Y9, Y10
+	VXORPD   Y8, Y7, Y7
+	VXORPD   Y10, Y9, Y9
+	VPMULLD  Y4, Y7, Y7
+	VPMULLD  Y4, Y9, Y9
+	VPSRLD   $0x10, Y7, Y8
+	VPSRLD   $0x10, Y9, Y10
+	VXORPD   Y8, Y7, Y7
+	VXORPD   Y10, Y9, Y9
+	VPSRLD   $0x01, Y7, Y7
+	VPSRLD   $0x01, Y9, Y9
+	VMOVUPD  (CX)(BX*1), Y8
+	VMOVUPD  32(CX)(BX*1), Y10
+	VMULPD   Y0, Y8, Y8
+	VMULPD   Y0, Y10, Y10
+	VPCMPGTQ Y7, Y1, Y7
+	VPCMPGTQ Y9, Y1, Y9
+	VANDNPD  Y8, Y7, Y8
+	VANDNPD  Y10, Y9, Y10
+	VMOVUPD  Y8, (AX)(BX*1)
+	VMOVUPD  Y10, 32(AX)(BX*1)
+	VPADDD   Y6, Y2, Y2
+	ADDQ     $+64, BX
+	SUBQ     $+8, DX
+	JGE      main
+
+maindone:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JLT  singledone
+
+single:
+	VMOVAPD  Y2, Y6
+	VPSRLD   $0x10, Y6, Y7
+	VXORPD   Y7, Y6, Y6
+	VPMULLD  Y3, Y6, Y6
+	VPSRLD   $0x0d, Y6, Y7
+	VXORPD   Y7, Y6, Y6
+	VPMULLD  Y4, Y6, Y6
+	VPSRLD   $0x10, Y6, Y7
+	VXORPD   Y7, Y6, Y6
+	VPSRLD   $0x01, Y6, Y6
+	VMOVUPD  (CX)(BX*1), Y7
+	VMULPD   Y0, Y7, Y7
+	VPCMPGTQ Y6, Y1, Y6
+	VANDNPD  Y7, Y6, Y7
+	VMOVUPD  Y7, (AX)(BX*1)
+	VPADDD   Y5, Y2, Y2
+	ADDQ     $+32, BX
+	SUBQ     $+4, DX
+	JGE      single
+
+singledone:
+	ADDQ       $+4, DX
+	JZ         return
+	LEAQ       vecMaskf64avx2<>+32(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y6
+	VMOVAPD    Y2, Y7
+	VPSRLD     $0x10, Y7, Y8
+	VXORPD     Y8, Y7, Y7
+	VPMULLD    Y3, Y7, Y7
+	VPSRLD     $0x0d, Y7, Y3
+	VXORPD     Y3, Y7, Y7
+	VPMULLD    Y4, Y7, Y7
+	VPSRLD     $0x10, Y7, Y3
+	VXORPD     Y3, Y7, Y7
+	VPSRLD     $0x01, Y7, Y7
+	VMASKMOVPD (CX)(BX*1), Y6, Y3
+	VMULPD     Y0, Y3, Y3
+	VPCMPGTQ   Y7, Y1, Y0
+	VANDNPD    Y3, Y0, Y3
+	VMASKMOVPD Y3, Y6, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf64avx2<>+0(SB)/8, $0x000000009e3779b9
+DATA vecWeylf64avx2<>+8(SB)/8, $0x000000003c6ef372
+DATA vecWeylf64avx2<>+16(SB)/8, $0x00000000daa66d2b
+DATA vecWeylf64avx2<>+24(SB)/8, $0x0000000078dde6e4
+GLOBL vecWeylf64avx2<>(SB), RODATA|NOPTR, $32
 
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
@@ -2635,15 +3476,35 @@ DATA vecConstf64avx2<>+2688(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2696(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2704(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2712(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2720(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2728(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2736(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2744(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2752(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2760(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2768(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2776(SB)/8, $0xc08628b76e3a7b61
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2784
+DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2752(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2760(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2768(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2776(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2784(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2792(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2800(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2808(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2816(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2824(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2832(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2840(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2848(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2856(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2864(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2872(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2880(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2888(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2896(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2904(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2912(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2920(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2928(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2936(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2944
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

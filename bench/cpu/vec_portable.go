@@ -13,6 +13,7 @@ func vecPortable[T float]() vecKernels[T] {
 		erf:           unary[T](math.Erf),
 		tanh:          unary[T](math.Tanh),
 		gelu:          unary[T](gelu),
+		silu:          unary[T](silu),
 		relu:          rows(reluRow[T]),
 		scale:         rows(scaleRow[T]),
 		addScalar:     rows(addScalarRow[T]),
@@ -22,8 +23,14 @@ func vecPortable[T float]() vecKernels[T] {
 		add:           rows(addRow[T]),
 		addRelu:       rows(addReluRow[T]),
 		addGelu:       rows(addGeluRow[T]),
+		addSilu:       rows(addSiluRow[T]),
+		siluMul:       rows(siluMulRow[T]),
 		mul:           rows(mulRow[T]),
 		rowMax:        rowMaxPortable[T],
+		rowSum:        rowSumPortable[T],
+		rowSquares:    rowSquaresPortable[T],
+		normalize:     normalizePortable[T],
+		dropout:       dropoutPortable[T],
 		expSum:        expSumPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
@@ -36,6 +43,14 @@ func gelu(x float64) float64 {
 		return 0
 	}
 	return 0.5 * x * math.Erfc(-x/math.Sqrt2)
+}
+
+// silu is x/(1 + e^-x); it is 0 where e^-x is infinite.
+func silu(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return x / (1 + math.Exp(-x))
 }
 
 // rows makes a kernel of a loop over one row. y is empty where it is not given.
@@ -122,6 +137,18 @@ func addGeluRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
+func addSiluRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = T(silu(float64(x + y[j])))
+	}
+}
+
+func siluMulRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = T(silu(float64(x))) * y[j]
+	}
+}
+
 func mulRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
 		dst[j] = x * y[j]
@@ -136,6 +163,41 @@ func rowMaxPortable[T float](src *T, n int) T {
 		}
 	}
 	return largest
+}
+
+func rowSumPortable[T float](src *T, n int) T {
+	var sum T
+	for _, x := range unsafe.Slice(src, n) {
+		sum += x
+	}
+	return sum
+}
+
+func rowSquaresPortable[T float](src *T, n int, mean T) T {
+	var sum T
+	for _, x := range unsafe.Slice(src, n) {
+		sum += (x - mean) * (x - mean)
+	}
+	return sum
+}
+
+func normalizePortable[T float](dst, src, gamma, beta *T, n int, mean, scale T) {
+	to, factors, summands := unsafe.Slice(dst, n), unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
+	for j, x := range unsafe.Slice(src, n) {
+		to[j] = (x-mean)*scale*factors[j] + summands[j]
+	}
+}
+
+func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32) {
+	to := unsafe.Slice(dst, n)
+	for j, x := range unsafe.Slice(src, n) {
+		at += weyl
+		if mix(at) >= least {
+			to[j] = scale * x
+		} else {
+			to[j] = 0
+		}
+	}
 }
 
 func expSumPortable[T float](dst, src *T, n int, scale, max T) T {

@@ -17,8 +17,8 @@ type mapCase[T float] struct {
 	f      func(x, y, a, b float64) (want, bound float64)
 }
 
-// geluBound is the documented error of gelu in units of u|x|.
-const geluBound = 3
+// geluBound and siluBound are the documented errors in units of u|x|.
+const geluBound, siluBound = 3, 3
 
 func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 	relu := func(x float64) float64 { return math.Max(x, 0) }
@@ -33,6 +33,7 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"tanh", k.tanh, false, ulps(math.Tanh, 4)},
 		{"relu", k.relu, false, func(x, _, _, _ float64) (float64, float64) { return relu(x), 0 }},
 		{"gelu", k.gelu, false, func(x, _, _, _ float64) (float64, float64) { return gelu(x), geluBound * math.Abs(x) }},
+		{"silu", k.silu, false, func(x, _, _, _ float64) (float64, float64) { return silu(x), siluBound * math.Abs(x) }},
 		{"scale", k.scale, false, func(x, _, a, _ float64) (float64, float64) { return a * x, math.Abs(a * x) }},
 		{"addScalar", k.addScalar, false, func(x, _, _, b float64) (float64, float64) { return x + b, plus(x, b) }},
 		{"addScalarRelu", k.addScalarRelu, false, func(x, _, _, b float64) (float64, float64) { return relu(x + b), plus(x, b) }},
@@ -42,6 +43,9 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"addRelu", k.addRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
 		// The slope of gelu is at most 1.13.
 		{"addGelu", k.addGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
+		// The slope of silu is at most 1.1.
+		{"addSilu", k.addSilu, true, func(x, y, _, _ float64) (float64, float64) { return silu(x + y), (siluBound + 1.1) * plus(x, y) }},
+		{"siluMul", k.siluMul, true, func(x, y, _, _ float64) (float64, float64) { return silu(x) * y, (siluBound + 1) * math.Abs(x*y) }},
 		{"mul", k.mul, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
 	}
 }
@@ -133,37 +137,40 @@ func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, ys 
 	}
 }
 
-// TestGELUError checks the documented error over the range where gelu bends, and
-// the limits beyond.
-func TestGELUError(t *testing.T) {
+// TestActivationError checks the documented errors over the range where the functions
+// bend, and the limits beyond.
+func TestActivationError(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		testGELU(t, vecKernelsFor[float32](isa))
-		testGELU(t, vecKernelsFor[float64](isa))
+		k32, k64 := vecKernelsFor[float32](isa), vecKernelsFor[float64](isa)
+		testActivation(t, "gelu", k32.gelu, gelu, 12, geluBound)
+		testActivation(t, "gelu", k64.gelu, gelu, 12, geluBound)
+		testActivation(t, "silu", k32.silu, silu, 100, siluBound)
+		testActivation(t, "silu", k64.silu, silu, 800, siluBound)
 	})
 }
 
-func testGELU[T float](t *testing.T, k vecKernels[T]) {
+func testActivation[T float](t *testing.T, name string, kernel mapKernel[T], f func(float64) float64, limit, bound float64) {
 	const n = 40001
 	x, y := make([]T, n), make([]T, n)
 	for i := range x {
-		x[i] = T(-12 + 24*float64(i)/(n-1))
+		x[i] = T(-limit + 2*limit*float64(i)/(n-1))
 	}
-	k.gelu.slice(y, x, nil, 0, 0)
+	kernel.slice(y, x, nil, 0, 0)
 	worst := 0.0
 	for i := range x {
-		e := math.Abs(float64(y[i])-gelu(float64(x[i]))) / (gamma[T](1) * math.Abs(float64(x[i])))
+		e := math.Abs(float64(y[i])-f(float64(x[i]))) / (gamma[T](1) * math.Abs(float64(x[i])))
 		if x[i] != 0 {
 			worst = math.Max(worst, e)
 		}
 	}
-	t.Logf("%T gelu: error %.2f u|x|", x[0], worst)
-	if !(worst <= geluBound) {
-		t.Errorf("cpu: %T gelu: error %g u|x|, documented %d", x[0], worst, geluBound)
+	t.Logf("%T %s: error %.2f u|x|", x[0], name, worst)
+	if !(worst <= bound) {
+		t.Errorf("cpu: %T %s: error %g u|x|, documented %g", x[0], name, worst, bound)
 	}
 	special := []T{0, T(math.Inf(1)), T(math.Inf(-1)), 1e30, -1e30, T(math.NaN())}
-	k.gelu.slice(y[:6], special, nil, 0, 0)
+	kernel.slice(y[:6], special, nil, 0, 0)
 	if y[0] != 0 || y[1] != special[1] || y[2] != 0 || y[3] != 1e30 || y[4] != 0 || y[5] == y[5] {
-		t.Errorf("cpu: gelu%v = %v", special, y[:6])
+		t.Errorf("cpu: %s%v = %v", name, special, y[:6])
 	}
 }
 

@@ -17,6 +17,15 @@ func Add(x, z Field, p Precision) Field {
 	}
 }
 
+// Mul is Y = X Z.
+func Mul(x, z Field, p Precision) Field {
+	return func(i int64) Num {
+		a, c := x(i), z(i)
+		e := abs(a.V)*c.E + abs(c.V)*a.E + a.E*c.E
+		return Num{a.V * c.V, e + p.U*(abs(a.V*c.V)+e)}
+	}
+}
+
 // ReLU is Y = max(X, 0).
 func ReLU(x Field) Field {
 	return func(i int64) Num {
@@ -46,6 +55,16 @@ func Requantize(x, scale Field, n int64, factor float64, p Precision) Field {
 		e := abs(s) * (a.E + p.gamma(4)*(abs(a.V)+a.E))
 		v := integer(a.V * s)
 		return Num{v, max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
+	}
+}
+
+// SiLU is Y = X / (1 + e^-X). Its slope is below 1.1 everywhere. The kernels compute
+// the weight of X to a few ulp of 1, which X scales.
+func SiLU(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := a.V / (1 + math.Exp(-a.V))
+		return Num{v, 1.1*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
 	}
 }
 

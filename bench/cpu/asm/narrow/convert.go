@@ -19,18 +19,22 @@ func conversions(c *build.Context) {
 			add(U64(2*i+1), 8)
 		}
 	})
-	widen(c, "BF16", func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
-		if mask == nil {
-			x.VPMOVZXWD(from, to)
-		} else {
-			x.VPMOVZXWD_Z(from, mask, to)
-		}
-		x.VPSLLD(Imm(16), to, to)
-	})
+	widen(c, "BF16", widenBF16)
 	widen(c, "FP16", widenFP16)
+	addWide(c, "BF16", widenBF16)
+	addWide(c, "FP16", widenFP16)
 	roundBF16(c, quarters)
 	roundBF16AtOnce(c)
 	roundFP16(c)
+}
+
+func widenBF16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+	if mask == nil {
+		x.VPMOVZXWD(from, to)
+	} else {
+		x.VPMOVZXWD_Z(from, mask, to)
+	}
+	x.VPSLLD(Imm(16), to, to)
 }
 
 func widenFP16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
@@ -59,15 +63,30 @@ func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask
 		for u := range count {
 			v := x.vector()
 			convert(x, x.of(src, 2, u), mask, v)
-			if mask == nil {
-				x.VMOVUPS(v, x.of(dst, 4, u))
-			} else {
-				x.VMOVUPS(v, mask, x.of(dst, 4, u))
-			}
+			x.put(v, mask, x.of(dst, 4, u))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+	})
+}
+
+// addWide writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j], where y has 16 bits.
+func addWide(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
+	x := newMatrix(c, simd.AVX512, "addWide"+name, "func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)", Mem{})
+	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
+	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
+	x.walk(2, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.vector()
+			convert(x, x.of(y, 2, u), mask, v)
+			x.VADDPS(x.get(x.of(src, 4, u), mask), v, v)
+			x.put(v, mask, x.of(dst, 4, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+		x.LEAQ(Mem{Base: y, Index: ldy, Scale: 2}, y)
 	})
 }
 

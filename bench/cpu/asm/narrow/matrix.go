@@ -122,6 +122,18 @@ func (x *matrix) get(from Mem, mask reg.Register) reg.VecVirtual {
 	return v
 }
 
+// put stores one.
+func (x *matrix) put(v reg.VecVirtual, mask reg.Register, to Mem) {
+	switch {
+	case mask == nil:
+		x.VMOVUPS(v, to)
+	case x.isa.Bytes == 64:
+		x.VMOVUPS(v, mask, to)
+	default:
+		x.VPMASKMOVD(v, mask, to)
+	}
+}
+
 // constant fills a vector with 32 bits.
 func (x *matrix) constant(bits uint32) reg.VecVirtual {
 	v, r := x.vector(), x.GP32()

@@ -22,14 +22,7 @@ func addFloor(c *build.Context, isa simd.ISA, numbers Mem) {
 				x.VPADDD(x.get(x.of(row, 4, u), mask), v, v)
 			}
 			x.VPMAXSD(floor, v, v)
-			switch to := x.of(dst, 4, u); {
-			case mask == nil:
-				x.VMOVUPS(v, to)
-			case isa.Bytes == 64:
-				x.VMOVUPS(v, mask, to)
-			default:
-				x.VPMASKMOVD(v, mask, to)
-			}
+			x.put(v, mask, x.of(dst, 4, u))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)

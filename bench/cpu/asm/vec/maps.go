@@ -29,6 +29,7 @@ func (g *gen) maps() {
 	zero := []konst{g.num(0)}
 	magic := g.num(g.magic())
 	gelu := []konst{g.num(0), magic, g.num(g.flushed())}
+	silu := []konst{g.num(0), magic, g.num(g.siluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	affine := func(x reg.Register, v args) reg.Register { g.op("VFMADD213", v.b, v.a, x); return x }
@@ -38,6 +39,7 @@ func (g *gen) maps() {
 		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.tanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
+		{name: "Silu", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
 		{name: "AddScalar", b: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.b) }},
 		{name: "AddScalarRelu", b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.b)) }},
@@ -46,6 +48,8 @@ func (g *gen) maps() {
 		{name: "Add", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
 		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
 		{name: "AddGelu", y: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "AddSilu", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
+		{name: "SiluMul", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 	} {
 		g.mapKernel(k)
