@@ -27,7 +27,7 @@ func BenchmarkElementwise(b *testing.B) {
 			for _, level := range []struct {
 				name  string
 				bytes int64 // of the working set of a thread
-			}{{"L1", 16 << 10}, {"L2", 512 << 10}, {"L3", 3 << 20}, {"DRAM", 128 << 20}} {
+			}{{"L1", 16 << 10}, {"L2", 512 << 10}, {"L3", 3 << 20}, {"DRAM", 64 << 20}} {
 				for threads := 1; threads <= len(backend.cpus); threads++ {
 					b.Run(fmt.Sprintf("%s/%s/%s/%d", isa, d, level.name, threads), func(b *testing.B) {
 						shares(b, backend, d, level.bytes*int64(threads), threads)

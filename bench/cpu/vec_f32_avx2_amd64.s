@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -30,6 +30,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -90,6 +92,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -127,6 +130,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y2, Y5
@@ -161,7 +165,7 @@ next:
 	RET
 
 // func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -187,6 +191,8 @@ row:
 main:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -259,6 +265,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -302,6 +309,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
@@ -342,7 +350,7 @@ next:
 	RET
 
 // func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -368,6 +376,8 @@ row:
 main:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -428,6 +438,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -465,6 +476,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
@@ -573,7 +585,7 @@ next:
 	RET
 
 // func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -600,6 +612,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -664,6 +678,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -703,6 +718,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
@@ -739,7 +755,7 @@ next:
 	RET
 
 // func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -766,6 +782,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -822,6 +840,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -857,6 +876,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -1533,7 +1553,7 @@ next:
 	RET
 
 // func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1564,6 +1584,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -1633,6 +1655,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1675,6 +1698,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -1714,7 +1738,7 @@ next:
 	RET
 
 // func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1745,6 +1769,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -1806,6 +1832,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1844,6 +1871,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -1879,7 +1907,7 @@ next:
 	RET
 
 // func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1910,6 +1938,8 @@ row:
 main:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1971,6 +2001,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -2009,6 +2040,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -2340,10 +2372,10 @@ main:
 	VMOVUPS      32(CX)(BX*1), Y11
 	VMOVUPS      64(CX)(BX*1), Y14
 	VMOVUPS      96(CX)(BX*1), Y17
-	PREFETCHT1   (SI)(BX*1)
-	PREFETCHT1   32(SI)(BX*1)
-	PREFETCHT1   64(SI)(BX*1)
-	PREFETCHT1   96(SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VFMSUB213PS  Y1, Y0, Y11
 	VFMSUB213PS  Y1, Y0, Y14
@@ -2427,7 +2459,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX)(BX*1), Y8
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VMAXPS       Y8, Y2, Y8
 	VMOVAPS      Y3, Y9
@@ -2458,7 +2490,7 @@ singledone:
 	SUBQ         DX, DI
 	VMOVUPS      (DI), Y8
 	VMASKMOVPS   (CX)(BX*1), Y8, Y9
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y9
 	VMAXPS       Y9, Y2, Y9
 	VMOVAPS      Y3, Y0
@@ -2755,10 +2787,10 @@ main:
 	VMOVUPS     32(CX)(DI*1), Y5
 	VMOVUPS     64(CX)(DI*1), Y8
 	VMOVUPS     96(CX)(DI*1), Y11
-	PREFETCHT1  (R8)(DI*1)
-	PREFETCHT1  32(R8)(DI*1)
-	PREFETCHT1  64(R8)(DI*1)
-	PREFETCHT1  96(R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y3
 	VMOVUPS     32(DX)(DI*1), Y6
 	VMOVUPS     64(DX)(DI*1), Y9
@@ -2794,7 +2826,7 @@ maindone:
 
 single:
 	VMOVUPS     (CX)(DI*1), Y2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y3
 	VMOVUPS     (BX)(DI*1), Y4
 	VSUBPS      Y0, Y2, Y2
@@ -2813,7 +2845,7 @@ singledone:
 	SUBQ        SI, R9
 	VMOVUPS     (R9), Y2
 	VMASKMOVPS  (CX)(DI*1), Y2, Y3
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMASKMOVPS  (DX)(DI*1), Y2, Y4
 	VMASKMOVPS  (BX)(DI*1), Y2, Y5
 	VSUBPS      Y0, Y3, Y3
@@ -2826,7 +2858,7 @@ stripdone:
 	RET
 
 // func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2848,40 +2880,42 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
 	JLT          maindone
 
 main:
-	VMOVAPS  Y2, Y7
-	VPADDD   Y5, Y2, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPMULLD  Y3, Y7, Y7
-	VPMULLD  Y3, Y9, Y9
-	VPSRLD   $0x0d, Y7, Y8
-	VPSRLD   $0x0d, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPMULLD  Y4, Y7, Y7
-	VPMULLD  Y4, Y9, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPSRLD   $0x01, Y7, Y7
-	VPSRLD   $0x01, Y9, Y9
-	VMOVUPS  (CX)(BX*1), Y8
-	VMOVUPS  32(CX)(BX*1), Y10
-	VMULPS   Y0, Y8, Y8
-	VMULPS   Y0, Y10, Y10
-	VPCMPGTD Y7, Y1, Y7
-	VPCMPGTD Y9, Y1, Y9
-	VANDNPS  Y8, Y7, Y8
-	VANDNPS  Y10, Y9, Y10
-	VMOVUPS  Y8, (AX)(BX*1)
-	VMOVUPS  Y10, 32(AX)(BX*1)
-	VPADDD   Y6, Y2, Y2
-	ADDQ     $+64, BX
-	SUBQ     $+16, DX
-	JGE      main
+	VMOVAPS    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPS    (CX)(BX*1), Y8
+	VMOVUPS    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y10, Y10
+	VPCMPGTD   Y7, Y1, Y7
+	VPCMPGTD   Y9, Y1, Y9
+	VANDNPS    Y8, Y7, Y8
+	VANDNPS    Y10, Y9, Y10
+	VMOVUPS    Y8, (AX)(BX*1)
+	VMOVUPS    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+16, DX
+	JGE        main
 
 maindone:
 	ADDQ $+16, DX
@@ -2889,25 +2923,26 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPS  Y2, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPMULLD  Y3, Y6, Y6
-	VPSRLD   $0x0d, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPMULLD  Y4, Y6, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPSRLD   $0x01, Y6, Y6
-	VMOVUPS  (CX)(BX*1), Y7
-	VMULPS   Y0, Y7, Y7
-	VPCMPGTD Y6, Y1, Y6
-	VANDNPS  Y7, Y6, Y7
-	VMOVUPS  Y7, (AX)(BX*1)
-	VPADDD   Y5, Y2, Y2
-	ADDQ     $+32, BX
-	SUBQ     $+8, DX
-	JGE      single
+	VMOVAPS    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPS    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPS     Y0, Y7, Y7
+	VPCMPGTD   Y6, Y1, Y6
+	VANDNPS    Y7, Y6, Y7
+	VMOVUPS    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+8, DX
+	JGE        single
 
 singledone:
 	ADDQ       $+8, DX
@@ -2927,6 +2962,7 @@ singledone:
 	VXORPS     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPS (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y3, Y3
 	VPCMPGTD   Y7, Y1, Y0
 	VANDNPS    Y3, Y0, Y3

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -32,6 +32,10 @@ main:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -108,6 +112,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -137,6 +142,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -163,7 +169,7 @@ next:
 	RET
 
 // func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -191,6 +197,10 @@ main:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
 	VMOVUPS          192(DX), Z11
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -323,6 +333,7 @@ maindone:
 
 single:
 	VMOVUPS          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -366,6 +377,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -406,7 +418,7 @@ next:
 	RET
 
 // func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -434,6 +446,10 @@ main:
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -542,6 +558,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -579,6 +596,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -699,7 +717,7 @@ next:
 	RET
 
 // func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -728,6 +746,10 @@ main:
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
 	VMOVUPS          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -844,6 +866,7 @@ maindone:
 
 single:
 	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -883,6 +906,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -919,7 +943,7 @@ next:
 	RET
 
 // func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -948,6 +972,10 @@ main:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1064,6 +1092,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1103,6 +1132,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1899,7 +1929,7 @@ next:
 	RET
 
 // func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1932,6 +1962,10 @@ main:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
 	VMOVUPS          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPS          (R9), Z4
 	VMOVUPS          64(R9), Z6
 	VMOVUPS          128(R9), Z8
@@ -2057,6 +2091,7 @@ maindone:
 
 single:
 	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -2099,6 +2134,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VMOVUPS.Z        (R9), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -2138,7 +2174,7 @@ next:
 	RET
 
 // func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2171,6 +2207,10 @@ main:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPS           (R9), Z4
 	VMOVUPS           64(R9), Z6
 	VMOVUPS           128(R9), Z8
@@ -2296,6 +2336,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -2338,6 +2379,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMOVUPS.Z         (R9), K1, Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -2377,7 +2419,7 @@ next:
 	RET
 
 // func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2410,6 +2452,10 @@ main:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -2535,6 +2581,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -2577,6 +2624,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -2933,10 +2981,10 @@ main:
 	VMOVUPS           64(DX)(BX*1), Z11
 	VMOVUPS           128(DX)(BX*1), Z14
 	VMOVUPS           192(DX)(BX*1), Z17
-	PREFETCHT1        (SI)(BX*1)
-	PREFETCHT1        64(SI)(BX*1)
-	PREFETCHT1        128(SI)(BX*1)
-	PREFETCHT1        192(SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VFMSUB213PS       Z1, Z0, Z11
 	VFMSUB213PS       Z1, Z0, Z14
@@ -3020,7 +3068,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX)(BX*1), Z8
-	PREFETCHT1        (SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z9
@@ -3051,7 +3099,7 @@ singledone:
 	DECQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT1        (SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z0
@@ -3349,10 +3397,10 @@ main:
 	VMOVUPS     64(DX)(DI*1), Z5
 	VMOVUPS     128(DX)(DI*1), Z8
 	VMOVUPS     192(DX)(DI*1), Z11
-	PREFETCHT1  (R8)(DI*1)
-	PREFETCHT1  64(R8)(DI*1)
-	PREFETCHT1  128(R8)(DI*1)
-	PREFETCHT1  192(R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
 	VMOVUPS     (BX)(DI*1), Z3
 	VMOVUPS     64(BX)(DI*1), Z6
 	VMOVUPS     128(BX)(DI*1), Z9
@@ -3388,7 +3436,7 @@ maindone:
 
 single:
 	VMOVUPS     (DX)(DI*1), Z2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (BX)(DI*1), Z3
 	VMOVUPS     (SI)(DI*1), Z4
 	VSUBPS      Z0, Z2, Z2
@@ -3407,7 +3455,7 @@ singledone:
 	DECQ        R9
 	KMOVW       R9, K1
 	VMOVUPS.Z   (DX)(DI*1), K1, Z2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS.Z   (BX)(DI*1), K1, Z3
 	VMOVUPS.Z   (SI)(DI*1), K1, Z4
 	VSUBPS      Z0, Z2, Z2
@@ -3420,7 +3468,7 @@ stripdone:
 	RET
 
 // func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3444,70 +3492,74 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
 	JLT          maindone
 
 main:
-	VMOVAPS   Z2, Z9
-	VPADDD    Z5, Z2, Z11
-	VPADDD    Z6, Z2, Z13
-	VPADDD    Z7, Z2, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPMULLD   Z3, Z9, Z9
-	VPMULLD   Z3, Z11, Z11
-	VPMULLD   Z3, Z13, Z13
-	VPMULLD   Z3, Z15, Z15
-	VPSRLD    $0x0d, Z9, Z10
-	VPSRLD    $0x0d, Z11, Z12
-	VPSRLD    $0x0d, Z13, Z14
-	VPSRLD    $0x0d, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPMULLD   Z4, Z9, Z9
-	VPMULLD   Z4, Z11, Z11
-	VPMULLD   Z4, Z13, Z13
-	VPMULLD   Z4, Z15, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPSRLD    $0x01, Z9, Z9
-	VPSRLD    $0x01, Z11, Z11
-	VPSRLD    $0x01, Z13, Z13
-	VPSRLD    $0x01, Z15, Z15
-	VMOVUPS   (DX)(BX*1), Z10
-	VMOVUPS   64(DX)(BX*1), Z12
-	VMOVUPS   128(DX)(BX*1), Z14
-	VMOVUPS   192(DX)(BX*1), Z16
-	VMULPS    Z0, Z10, Z10
-	VMULPS    Z0, Z12, Z12
-	VMULPS    Z0, Z14, Z14
-	VMULPS    Z0, Z16, Z16
-	VPCMPD    $0x02, Z9, Z1, K1
-	VPCMPD    $0x02, Z11, Z1, K2
-	VPCMPD    $0x02, Z13, Z1, K3
-	VPCMPD    $0x02, Z15, Z1, K4
-	VMOVAPS.Z Z10, K1, Z10
-	VMOVAPS.Z Z12, K2, Z12
-	VMOVAPS.Z Z14, K3, Z14
-	VMOVAPS.Z Z16, K4, Z16
-	VMOVUPS   Z10, (AX)(BX*1)
-	VMOVUPS   Z12, 64(AX)(BX*1)
-	VMOVUPS   Z14, 128(AX)(BX*1)
-	VMOVUPS   Z16, 192(AX)(BX*1)
-	VPADDD    Z8, Z2, Z2
-	ADDQ      $+256, BX
-	SUBQ      $+64, CX
-	JGE       main
+	VMOVAPS    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPS    (DX)(BX*1), Z10
+	VMOVUPS    64(DX)(BX*1), Z12
+	VMOVUPS    128(DX)(BX*1), Z14
+	VMOVUPS    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPS     Z0, Z10, Z10
+	VMULPS     Z0, Z12, Z12
+	VMULPS     Z0, Z14, Z14
+	VMULPS     Z0, Z16, Z16
+	VPCMPD     $0x02, Z9, Z1, K1
+	VPCMPD     $0x02, Z11, Z1, K2
+	VPCMPD     $0x02, Z13, Z1, K3
+	VPCMPD     $0x02, Z15, Z1, K4
+	VMOVAPS.Z  Z10, K1, Z10
+	VMOVAPS.Z  Z12, K2, Z12
+	VMOVAPS.Z  Z14, K3, Z14
+	VMOVAPS.Z  Z16, K4, Z16
+	VMOVUPS    Z10, (AX)(BX*1)
+	VMOVUPS    Z12, 64(AX)(BX*1)
+	VMOVUPS    Z14, 128(AX)(BX*1)
+	VMOVUPS    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+64, CX
+	JGE        main
 
 maindone:
 	ADDQ $+64, CX
@@ -3515,49 +3567,51 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPS   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPS   (DX)(BX*1), Z7
-	VMULPS    Z0, Z7, Z7
-	VPCMPD    $0x02, Z6, Z1, K1
-	VMOVAPS.Z Z7, K1, Z7
-	VMOVUPS   Z7, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
-	ADDQ      $+64, BX
-	SUBQ      $+16, CX
-	JGE       single
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z7, Z7
+	VPCMPD     $0x02, Z6, Z1, K1
+	VMOVAPS.Z  Z7, K1, Z7
+	VMOVUPS    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+16, CX
+	JGE        single
 
 singledone:
-	ADDQ      $+16, CX
-	JZ        return
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVAPS   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z3
-	VXORPS    Z3, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z3
-	VXORPS    Z3, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPS.Z (DX)(BX*1), K1, Z3
-	VMULPS    Z0, Z3, Z3
-	VPCMPD    $0x02, Z6, Z1, K2
-	VMOVAPS.Z Z3, K2, Z3
-	VMOVUPS   Z3, K1, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
+	ADDQ       $+16, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z3, Z3
+	VPCMPD     $0x02, Z6, Z1, K2
+	VMOVAPS.Z  Z3, K2, Z3
+	VMOVUPS    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
 
 return:
 	VZEROUPPER

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -30,6 +30,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -100,6 +102,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -142,6 +145,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y2, Y5
@@ -181,7 +185,7 @@ next:
 	RET
 
 // func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -207,6 +211,8 @@ row:
 main:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -323,6 +329,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -388,6 +395,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMULPD       Y4, Y4, Y5
@@ -450,7 +458,7 @@ next:
 	RET
 
 // func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -476,6 +484,8 @@ row:
 main:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -546,6 +556,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -588,6 +599,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
@@ -701,7 +713,7 @@ next:
 	RET
 
 // func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -728,6 +740,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -836,6 +850,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -897,6 +912,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -955,7 +971,7 @@ next:
 	RET
 
 // func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -982,6 +998,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1048,6 +1066,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1088,6 +1107,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -1769,7 +1789,7 @@ next:
 	RET
 
 // func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1800,6 +1820,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -1913,6 +1935,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1977,6 +2000,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -2038,7 +2062,7 @@ next:
 	RET
 
 // func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2069,6 +2093,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -2140,6 +2166,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -2183,6 +2210,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -2223,7 +2251,7 @@ next:
 	RET
 
 // func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2254,6 +2282,8 @@ row:
 main:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -2325,6 +2355,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -2368,6 +2399,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -2698,10 +2730,10 @@ main:
 	VMOVUPD      32(CX)(BX*1), Y11
 	VMOVUPD      64(CX)(BX*1), Y14
 	VMOVUPD      96(CX)(BX*1), Y17
-	PREFETCHT1   (SI)(BX*1)
-	PREFETCHT1   32(SI)(BX*1)
-	PREFETCHT1   64(SI)(BX*1)
-	PREFETCHT1   96(SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VFMSUB213PD  Y1, Y0, Y11
 	VFMSUB213PD  Y1, Y0, Y14
@@ -2805,7 +2837,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX)(BX*1), Y8
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VMAXPD       Y8, Y2, Y8
 	VMOVAPD      Y3, Y9
@@ -2841,7 +2873,7 @@ singledone:
 	SUBQ         DX, DI
 	VMOVUPS      (DI), Y8
 	VMASKMOVPD   (CX)(BX*1), Y8, Y9
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y9
 	VMAXPD       Y9, Y2, Y9
 	VMOVAPD      Y3, Y0
@@ -3161,10 +3193,10 @@ main:
 	VMOVUPD     32(CX)(DI*1), Y5
 	VMOVUPD     64(CX)(DI*1), Y8
 	VMOVUPD     96(CX)(DI*1), Y11
-	PREFETCHT1  (R8)(DI*1)
-	PREFETCHT1  32(R8)(DI*1)
-	PREFETCHT1  64(R8)(DI*1)
-	PREFETCHT1  96(R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y3
 	VMOVUPD     32(DX)(DI*1), Y6
 	VMOVUPD     64(DX)(DI*1), Y9
@@ -3200,7 +3232,7 @@ maindone:
 
 single:
 	VMOVUPD     (CX)(DI*1), Y2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y3
 	VMOVUPD     (BX)(DI*1), Y4
 	VSUBPD      Y0, Y2, Y2
@@ -3219,7 +3251,7 @@ singledone:
 	SUBQ        SI, R9
 	VMOVUPS     (R9), Y2
 	VMASKMOVPD  (CX)(DI*1), Y2, Y3
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMASKMOVPD  (DX)(DI*1), Y2, Y4
 	VMASKMOVPD  (BX)(DI*1), Y2, Y5
 	VSUBPD      Y0, Y3, Y3
@@ -3232,7 +3264,7 @@ stripdone:
 	RET
 
 // func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3254,40 +3286,42 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
 	JLT          maindone
 
 main:
-	VMOVAPD  Y2, Y7
-	VPADDD   Y5, Y2, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPMULLD  Y3, Y7, Y7
-	VPMULLD  Y3, Y9, Y9
-	VPSRLD   $0x0d, Y7, Y8
-	VPSRLD   $0x0d, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPMULLD  Y4, Y7, Y7
-	VPMULLD  Y4, Y9, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPSRLD   $0x01, Y7, Y7
-	VPSRLD   $0x01, Y9, Y9
-	VMOVUPD  (CX)(BX*1), Y8
-	VMOVUPD  32(CX)(BX*1), Y10
-	VMULPD   Y0, Y8, Y8
-	VMULPD   Y0, Y10, Y10
-	VPCMPGTQ Y7, Y1, Y7
-	VPCMPGTQ Y9, Y1, Y9
-	VANDNPD  Y8, Y7, Y8
-	VANDNPD  Y10, Y9, Y10
-	VMOVUPD  Y8, (AX)(BX*1)
-	VMOVUPD  Y10, 32(AX)(BX*1)
-	VPADDD   Y6, Y2, Y2
-	ADDQ     $+64, BX
-	SUBQ     $+8, DX
-	JGE      main
+	VMOVAPD    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPD    (CX)(BX*1), Y8
+	VMOVUPD    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPD     Y0, Y8, Y8
+	VMULPD     Y0, Y10, Y10
+	VPCMPGTQ   Y7, Y1, Y7
+	VPCMPGTQ   Y9, Y1, Y9
+	VANDNPD    Y8, Y7, Y8
+	VANDNPD    Y10, Y9, Y10
+	VMOVUPD    Y8, (AX)(BX*1)
+	VMOVUPD    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+8, DX
+	JGE        main
 
 maindone:
 	ADDQ $+8, DX
@@ -3295,25 +3329,26 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPD  Y2, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPMULLD  Y3, Y6, Y6
-	VPSRLD   $0x0d, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPMULLD  Y4, Y6, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPSRLD   $0x01, Y6, Y6
-	VMOVUPD  (CX)(BX*1), Y7
-	VMULPD   Y0, Y7, Y7
-	VPCMPGTQ Y6, Y1, Y6
-	VANDNPD  Y7, Y6, Y7
-	VMOVUPD  Y7, (AX)(BX*1)
-	VPADDD   Y5, Y2, Y2
-	ADDQ     $+32, BX
-	SUBQ     $+4, DX
-	JGE      single
+	VMOVAPD    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPD    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPD     Y0, Y7, Y7
+	VPCMPGTQ   Y6, Y1, Y6
+	VANDNPD    Y7, Y6, Y7
+	VMOVUPD    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+4, DX
+	JGE        single
 
 singledone:
 	ADDQ       $+4, DX
@@ -3333,6 +3368,7 @@ singledone:
 	VXORPD     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPD (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y3, Y3
 	VPCMPGTQ   Y7, Y1, Y0
 	VANDNPD    Y3, Y0, Y3

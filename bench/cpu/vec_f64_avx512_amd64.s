@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -32,6 +32,10 @@ main:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -128,6 +132,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -162,6 +167,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -193,7 +199,7 @@ next:
 	RET
 
 // func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -221,6 +227,10 @@ main:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
 	VMOVUPD          192(DX), Z17
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -441,6 +451,7 @@ maindone:
 
 single:
 	VMOVUPD          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -506,6 +517,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -568,7 +580,7 @@ next:
 	RET
 
 // func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -596,6 +608,10 @@ main:
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -724,6 +740,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -766,6 +783,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -891,7 +909,7 @@ next:
 	RET
 
 // func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -920,6 +938,10 @@ main:
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
 	VMOVUPD          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1124,6 +1146,7 @@ maindone:
 
 single:
 	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1185,6 +1208,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1243,7 +1267,7 @@ next:
 	RET
 
 // func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1272,6 +1296,10 @@ main:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1420,6 +1448,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -1467,6 +1496,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2271,7 +2301,7 @@ next:
 	RET
 
 // func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2304,6 +2334,10 @@ main:
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
 	VMOVUPD          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -2517,6 +2551,7 @@ maindone:
 
 single:
 	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -2581,6 +2616,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -2642,7 +2678,7 @@ next:
 	RET
 
 // func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2675,6 +2711,10 @@ main:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPD           (R9), Z4
 	VMOVUPD           64(R9), Z6
 	VMOVUPD           128(R9), Z8
@@ -2832,6 +2872,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -2882,6 +2923,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMOVUPD.Z         (R9), K1, Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -2929,7 +2971,7 @@ next:
 	RET
 
 // func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2962,6 +3004,10 @@ main:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -3119,6 +3165,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -3169,6 +3216,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -3527,10 +3575,10 @@ main:
 	VMOVUPD           64(DX)(BX*1), Z11
 	VMOVUPD           128(DX)(BX*1), Z14
 	VMOVUPD           192(DX)(BX*1), Z17
-	PREFETCHT1        (SI)(BX*1)
-	PREFETCHT1        64(SI)(BX*1)
-	PREFETCHT1        128(SI)(BX*1)
-	PREFETCHT1        192(SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VFMSUB213PD       Z1, Z0, Z11
 	VFMSUB213PD       Z1, Z0, Z14
@@ -3634,7 +3682,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX)(BX*1), Z8
-	PREFETCHT1        (SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z9
@@ -3670,7 +3718,7 @@ singledone:
 	DECQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT1        (SI)(BX*1)
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z0
@@ -3991,10 +4039,10 @@ main:
 	VMOVUPD     64(DX)(DI*1), Z5
 	VMOVUPD     128(DX)(DI*1), Z8
 	VMOVUPD     192(DX)(DI*1), Z11
-	PREFETCHT1  (R8)(DI*1)
-	PREFETCHT1  64(R8)(DI*1)
-	PREFETCHT1  128(R8)(DI*1)
-	PREFETCHT1  192(R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
 	VMOVUPD     (BX)(DI*1), Z3
 	VMOVUPD     64(BX)(DI*1), Z6
 	VMOVUPD     128(BX)(DI*1), Z9
@@ -4030,7 +4078,7 @@ maindone:
 
 single:
 	VMOVUPD     (DX)(DI*1), Z2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (BX)(DI*1), Z3
 	VMOVUPD     (SI)(DI*1), Z4
 	VSUBPD      Z0, Z2, Z2
@@ -4049,7 +4097,7 @@ singledone:
 	DECQ        R9
 	KMOVW       R9, K1
 	VMOVUPD.Z   (DX)(DI*1), K1, Z2
-	PREFETCHT1  (R8)(DI*1)
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD.Z   (BX)(DI*1), K1, Z3
 	VMOVUPD.Z   (SI)(DI*1), K1, Z4
 	VSUBPD      Z0, Z2, Z2
@@ -4062,7 +4110,7 @@ stripdone:
 	RET
 
 // func vecDropoutF64AVX512(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -4086,70 +4134,74 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
 	JLT          maindone
 
 main:
-	VMOVAPD   Z2, Z9
-	VPADDD    Z5, Z2, Z11
-	VPADDD    Z6, Z2, Z13
-	VPADDD    Z7, Z2, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPMULLD   Z3, Z9, Z9
-	VPMULLD   Z3, Z11, Z11
-	VPMULLD   Z3, Z13, Z13
-	VPMULLD   Z3, Z15, Z15
-	VPSRLD    $0x0d, Z9, Z10
-	VPSRLD    $0x0d, Z11, Z12
-	VPSRLD    $0x0d, Z13, Z14
-	VPSRLD    $0x0d, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPMULLD   Z4, Z9, Z9
-	VPMULLD   Z4, Z11, Z11
-	VPMULLD   Z4, Z13, Z13
-	VPMULLD   Z4, Z15, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPSRLD    $0x01, Z9, Z9
-	VPSRLD    $0x01, Z11, Z11
-	VPSRLD    $0x01, Z13, Z13
-	VPSRLD    $0x01, Z15, Z15
-	VMOVUPD   (DX)(BX*1), Z10
-	VMOVUPD   64(DX)(BX*1), Z12
-	VMOVUPD   128(DX)(BX*1), Z14
-	VMOVUPD   192(DX)(BX*1), Z16
-	VMULPD    Z0, Z10, Z10
-	VMULPD    Z0, Z12, Z12
-	VMULPD    Z0, Z14, Z14
-	VMULPD    Z0, Z16, Z16
-	VPCMPQ    $0x02, Z9, Z1, K1
-	VPCMPQ    $0x02, Z11, Z1, K2
-	VPCMPQ    $0x02, Z13, Z1, K3
-	VPCMPQ    $0x02, Z15, Z1, K4
-	VMOVAPD.Z Z10, K1, Z10
-	VMOVAPD.Z Z12, K2, Z12
-	VMOVAPD.Z Z14, K3, Z14
-	VMOVAPD.Z Z16, K4, Z16
-	VMOVUPD   Z10, (AX)(BX*1)
-	VMOVUPD   Z12, 64(AX)(BX*1)
-	VMOVUPD   Z14, 128(AX)(BX*1)
-	VMOVUPD   Z16, 192(AX)(BX*1)
-	VPADDD    Z8, Z2, Z2
-	ADDQ      $+256, BX
-	SUBQ      $+32, CX
-	JGE       main
+	VMOVAPD    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPD    (DX)(BX*1), Z10
+	VMOVUPD    64(DX)(BX*1), Z12
+	VMOVUPD    128(DX)(BX*1), Z14
+	VMOVUPD    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPD     Z0, Z10, Z10
+	VMULPD     Z0, Z12, Z12
+	VMULPD     Z0, Z14, Z14
+	VMULPD     Z0, Z16, Z16
+	VPCMPQ     $0x02, Z9, Z1, K1
+	VPCMPQ     $0x02, Z11, Z1, K2
+	VPCMPQ     $0x02, Z13, Z1, K3
+	VPCMPQ     $0x02, Z15, Z1, K4
+	VMOVAPD.Z  Z10, K1, Z10
+	VMOVAPD.Z  Z12, K2, Z12
+	VMOVAPD.Z  Z14, K3, Z14
+	VMOVAPD.Z  Z16, K4, Z16
+	VMOVUPD    Z10, (AX)(BX*1)
+	VMOVUPD    Z12, 64(AX)(BX*1)
+	VMOVUPD    Z14, 128(AX)(BX*1)
+	VMOVUPD    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+32, CX
+	JGE        main
 
 maindone:
 	ADDQ $+32, CX
@@ -4157,49 +4209,51 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPD   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPD   (DX)(BX*1), Z7
-	VMULPD    Z0, Z7, Z7
-	VPCMPQ    $0x02, Z6, Z1, K1
-	VMOVAPD.Z Z7, K1, Z7
-	VMOVUPD   Z7, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
-	ADDQ      $+64, BX
-	SUBQ      $+8, CX
-	JGE       single
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z7, Z7
+	VPCMPQ     $0x02, Z6, Z1, K1
+	VMOVAPD.Z  Z7, K1, Z7
+	VMOVUPD    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+8, CX
+	JGE        single
 
 singledone:
-	ADDQ      $+8, CX
-	JZ        return
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVAPD   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z3
-	VXORPD    Z3, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z3
-	VXORPD    Z3, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPD.Z (DX)(BX*1), K1, Z3
-	VMULPD    Z0, Z3, Z3
-	VPCMPQ    $0x02, Z6, Z1, K2
-	VMOVAPD.Z Z3, K2, Z3
-	VMOVUPD   Z3, K1, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
+	ADDQ       $+8, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z3, Z3
+	VPCMPQ     $0x02, Z6, Z1, K2
+	VMOVAPD.Z  Z3, K2, Z3
+	VMOVUPD    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
 
 return:
 	VZEROUPPER

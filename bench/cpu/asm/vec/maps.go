@@ -65,6 +65,16 @@ func (g *gen) maps() {
 	}
 }
 
+// fetchAhead fetches what is needed half a page later. Kernels that take long for a
+// vector have too few loads under way to keep memory busy.
+func (g *gen) fetchAhead(src, at reg.Register, u int) {
+	m := operand.Mem{Base: src, Disp: 2048 + u*g.isa.Bytes}
+	if at != nil {
+		m.Index, m.Scale = at, 1
+	}
+	g.emit("PREFETCHT0", m)
+}
+
 func (g *gen) mapKernel(k mapped) {
 	g.begin(k.name, k.signature())
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
@@ -116,6 +126,9 @@ func (g *gen) mapKernel(k mapped) {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(at(src, u), mask, x)
+			if k.unroll < 8 {
+				g.fetchAhead(src, nil, u)
+			}
 			w := v
 			w.y = func() reg.Register {
 				r := g.vector()

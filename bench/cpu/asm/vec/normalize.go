@@ -21,7 +21,7 @@ func (g *gen) normalize() {
 			}
 			x, f, s := g.vector(), g.vector(), g.vector()
 			g.get(vector(src), mask, x)
-			g.emit("PREFETCHT1", vector(next))
+			g.emit("PREFETCHT0", vector(next))
 			g.get(vector(gamma), mask, f)
 			g.get(vector(beta), mask, s)
 			g.op("VSUB", mean, x, x)

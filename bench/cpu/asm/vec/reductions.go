@@ -163,7 +163,7 @@ func (g *gen) expSum() {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.emit("PREFETCHT1", operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
+			g.emit("PREFETCHT0", operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
 			g.op("VFMSUB213", max, scale, x)
 			p := g.expNonPositive(x)
 			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
