@@ -26,7 +26,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "device", Value: "all", Usage: "`cpu`, cuda, cuda:N or all that can be measured"},
 			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
 			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
-			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, linear, conv, attention or `NAME`s"},
+			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, " + strings.Join(bench.FusionGroups, ", ") + " or `NAME`s"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},
 			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},

@@ -26,6 +26,19 @@ func elementwise(ws *workspace, chain string, body func(w *worker)) *kernel {
 // lineElems is a number of elements that fills cache lines in every type.
 const lineElems = 64
 
+// span is the items [lo, hi).
+type span struct{ lo, hi int }
+
+// partsOf are the workers' parts of n items, cut at multiples of grain. They are cut
+// when a kernel is bound: a division takes as long as copying a kilobyte in L1.
+func partsOf(ws *workspace, n, grain int) []span {
+	parts := make([]span, len(ws.workers))
+	for i, w := range ws.workers {
+		parts[i].lo, parts[i].hi = w.share(n, grain)
+	}
+	return parts
+}
+
 // bindElementwise runs the first step from the input to the output, and those that
 // follow in place, on tiles that stay in L1 between.
 func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
@@ -34,36 +47,44 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := int(c.Output().Dims[len(c.Output().Dims)-1])
-	limit := len(src)
+	width, limit := widthOf(c.Output()), len(src)
 	if len(steps) > 1 {
 		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 	}
+	work := make([][]tile, len(ws.workers))
+	for i, p := range partsOf(ws, len(src), lineElems) {
+		work[i] = tiles(p.lo, p.hi, width, limit)
+	}
 	return elementwise(ws, c.String(), func(w *worker) {
-		lo, hi := w.share(len(src), lineElems)
-		tiles(lo, hi, width, limit, func(i, j, m, n int) {
-			at := i*width + j
-			to, from := dst[at:], src[at:]
+		for _, t := range work[w.id] {
+			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
 			for _, s := range steps {
-				s(to, width, from, width, i, j, m, n)
+				s(to, width, from, width, t.i, t.j, t.m, t.n)
 				from = to
 			}
-		})
+		}
 	}), nil
 }
 
+// widthOf is the length of the rows of a tensor.
+func widthOf(t *bench.Tensor) int { return int(t.Dims[len(t.Dims)-1]) }
+
+// tile is m x n elements from (i, j) on.
+type tile struct{ i, j, m, n int }
+
 // tiles cuts the elements [lo, hi) of rows of the given width into whole rows and parts
 // of one, of at most limit elements.
-func tiles(lo, hi, width, limit int, visit func(i, j, m, n int)) {
+func tiles(lo, hi, width, limit int) []tile {
+	var all []tile
 	for lo < hi {
-		i, j := lo/width, lo%width
-		m, n := min(hi-lo, limit)/width, width
-		if j > 0 || m == 0 {
-			m, n = 1, min(width-j, hi-lo, limit)
+		t := tile{lo / width, lo % width, min(hi-lo, limit) / width, width}
+		if t.j > 0 || t.m == 0 {
+			t.m, t.n = 1, min(width-t.j, hi-lo, limit)
 		}
-		visit(i, j, m, n)
-		lo += m * n
+		all = append(all, t)
+		lo += t.m * t.n
 	}
+	return all
 }
 
 // inTiles lets each worker run f over its part of rows of the given width: on m x n
@@ -86,10 +107,10 @@ func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	norm := newRowKernel[T](ws, c[last])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := int(c.Output().Dims[len(c.Output().Dims)-1])
+	width := widthOf(c.Output())
+	parts := partsOf(ws, len(src)/width, 1)
 	return elementwise(ws, c.String(), func(w *worker) {
-		lo, hi := w.share(len(src)/width, 1)
-		for i := lo; i < hi; i++ {
+		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
 			to, from := dst[i*width:][:width], src[i*width:][:width]
 			for _, s := range steps {
 				s(to, width, from, width, i, 0, 1, width)
@@ -124,12 +145,19 @@ func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
 	}
 	spatial := int(op.In[0].Dims[2] * op.In[0].Dims[3])
-	affine := vecKernelsFor[T](ws.isa).affine
+	affine := vecKernelsFor[T](ws.isa).affineRows
+	most := max(1, vecCall/spatial) // rows of a call
+	parts := partsOf(ws, len(src)/spatial, 1)
 	return elementwise(ws, c.String(), func(w *worker) {
-		lo, hi := w.share(len(src)/spatial, 1)
-		for i := lo; i < hi; i++ {
-			at := i * spatial
-			affine.slice(dst[at:at+spatial], src[at:at+spatial], nil, factor[i%channels], summand[i%channels])
+		p := parts[w.id]
+		for first := p.lo / channels * channels; first < p.hi; first += channels {
+			// The channels of an image.
+			for i := max(first, p.lo); i < min(first+channels, p.hi); {
+				m := min(most, min(first+channels, p.hi)-i)
+				at := i * spatial
+				affine(&dst[at], &src[at], &factor[i-first], &summand[i-first], spatial, spatial, m, spatial)
+				i += m
+			}
 		}
 	}), nil
 }

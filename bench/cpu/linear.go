@@ -68,6 +68,7 @@ func (f epilogue[T]) from(row int) epilogue[T] {
 
 // hotRows cuts m rows into blocks, of whole panels and as equal as possible, of which
 // that many elements a row stay in a quarter of L3 between the operations of a chain.
+// Blocks for L2 lose more than they gain: the weights are read for each.
 func hotRows[T float](ws *workspace, m, elems int) int {
 	mr := newGEMMKernels[T](ws.isa).mr
 	fit := orElse(ws.caches.L3, typicalCaches.L3) / 4 / (elems * int(unsafe.Sizeof(T(0))))

@@ -32,7 +32,7 @@ func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
 
 // newStep is the step of a whole chain, nil if no kernel does it at once.
 func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
-	width := int(c.Output().Dims[len(c.Output().Dims)-1])
+	width := widthOf(c.Output())
 	switch c.String() {
 	case "bias", "add", "mask":
 		return with(k.add, data[T](ws, c[0].In[1]), width)
@@ -58,9 +58,13 @@ func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 	return nil
 }
 
-// alone is the step of a kernel of one matrix and a constant.
+// alone is the step of a kernel of one matrix and a constant. Rows without a gap between
+// are one.
 func alone[T float](f mapKernel[T], a T) step[T] {
 	return func(dst []T, ldd int, src []T, lds, _, _, m, n int) {
+		if ldd == n && lds == n {
+			m, n = 1, m*n
+		}
 		f.matrix(dst, ldd, src, lds, nil, 0, m, n, a, 0)
 	}
 }
@@ -70,8 +74,12 @@ func alone[T float](f mapKernel[T], a T) step[T] {
 func with[T float](f mapKernel[T], y []T, width int) step[T] {
 	rows := len(y) / width
 	return func(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
-		if rows == 1 {
+		switch {
+		case rows == 1:
 			f.matrix(dst, ldd, src, lds, y[j0:], 0, m, n, 0, 0)
+			return
+		case i0+m <= rows && ldd == n && lds == n && width == n:
+			f.matrix(dst, m*n, src, m*n, y[i0*n:], m*n, 1, m*n, 0, 0)
 			return
 		}
 		for i := 0; i < m; {

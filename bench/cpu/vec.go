@@ -36,6 +36,8 @@ type vecKernels[T float] struct {
 	siluMul       mapKernel[T] // silu(x) y
 	mul           mapKernel[T] // x y
 
+	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
+	affineRows func(dst, src, a, b *T, ldd, lds, m, n int)
 	// rowMax is the maximum of n > 0 elements. NaNs may be left out of it.
 	rowMax func(src *T, n int) T
 	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
@@ -102,7 +104,10 @@ func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, 
 		_ = y[(m-1)*ldy+n-1]
 		with = &y[0]
 	}
-	rows := vecCall / n
+	rows := m
+	if m*n > vecCall {
+		rows = vecCall / n
+	}
 	for i := 0; i < m; i += rows {
 		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b)
 		if y != nil && i+rows < m {

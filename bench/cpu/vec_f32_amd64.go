@@ -180,6 +180,22 @@ func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b 
 //go:noescape
 func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
+// vecAffineRowsF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a[i]*src[i*lds+j] + b[i]
+//		}
+//	}
+//
+//go:noescape
+func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int)
+
+// vecAffineRowsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int)
+
 // vecAddF32AVX512:
 //
 //	for i := range m {

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -11,21 +11,27 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+32(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y3
-	VMOVUPS      32(CX)(R9*1), Y5
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -72,9 +78,10 @@ main:
 	VMULPS       Y9, Y8, Y8
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y10, Y8, Y8
-	VMOVUPS      Y6, (AX)(R9*1)
-	VMOVUPS      Y8, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -84,7 +91,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -108,19 +116,21 @@ single:
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y3, Y5, Y5
 	VMULPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPS   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y2, Y5
@@ -144,18 +154,18 @@ singledone:
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -163,20 +173,26 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y2
-	VMOVUPS      32(CX)(R9*1), Y5
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -235,9 +251,10 @@ main:
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y7
 	VORPS        Y2, Y4, Y4
 	VORPS        Y3, Y7, Y7
-	VMOVUPS      Y4, (AX)(R9*1)
-	VMOVUPS      Y7, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -247,7 +264,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -277,19 +295,21 @@ single:
 	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
 	VORPS        Y2, Y4, Y4
-	VMOVUPS      Y4, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPS   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
@@ -319,18 +339,18 @@ singledone:
 	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
 	VORPS        Y3, Y5, Y5
-	VMASKMOVPS   Y5, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y5, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -338,20 +358,26 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1024(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y2
-	VMOVUPS      32(CX)(R9*1), Y6
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -398,9 +424,10 @@ main:
 	VANDPS       vecConstf32avx2<>+512(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
 	VORPS        Y3, Y10, Y10
-	VMOVUPS      Y5, (AX)(R9*1)
-	VMOVUPS      Y10, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -410,7 +437,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -434,19 +462,21 @@ single:
 	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
-	VMOVUPS      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPS   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
@@ -470,11 +500,11 @@ singledone:
 	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y6
 	VORPS        Y3, Y6, Y6
-	VMASKMOVPS   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -489,30 +519,35 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VMAXPS  Y1, Y0, Y1
 	VMAXPS  Y2, Y0, Y2
 	VMAXPS  Y3, Y0, Y3
 	VMAXPS  Y4, Y0, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -522,34 +557,35 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VMAXPS     Y2, Y0, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -557,21 +593,27 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y3
-	VMOVUPS      32(CX)(R9*1), Y8
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -622,9 +664,10 @@ main:
 	VMAXPS       Y8, Y0, Y6
 	VFNMADD231PS Y5, Y4, Y3
 	VFNMADD231PS Y10, Y9, Y6
-	VMOVUPS      Y3, (AX)(R9*1)
-	VMOVUPS      Y6, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -634,7 +677,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -660,19 +704,21 @@ single:
 	VMULPS       Y6, Y5, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPS   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
@@ -698,18 +744,18 @@ singledone:
 	VMULPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -717,21 +763,27 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y3
-	VMOVUPS      32(CX)(R9*1), Y8
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -774,9 +826,10 @@ main:
 	VMAXPS       Y8, Y0, Y7
 	VFNMADD231PS Y5, Y4, Y3
 	VFNMADD231PS Y6, Y9, Y7
-	VMOVUPS      Y3, (AX)(R9*1)
-	VMOVUPS      Y7, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -786,7 +839,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -808,19 +862,21 @@ single:
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPS   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -842,11 +898,11 @@ singledone:
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -861,30 +917,35 @@ TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS a+64(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VMULPS  Y0, Y1, Y1
 	VMULPS  Y0, Y2, Y2
 	VMULPS  Y0, Y3, Y3
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -894,27 +955,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VMULPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -929,30 +991,35 @@ TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS b+68(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VADDPS  Y0, Y1, Y1
 	VADDPS  Y0, Y2, Y2
 	VADDPS  Y0, Y3, Y3
 	VADDPS  Y0, Y4, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -962,27 +1029,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VADDPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -997,22 +1065,26 @@ TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS b+68(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y2
-	VMOVUPS 32(CX)(R9*1), Y3
-	VMOVUPS 64(CX)(R9*1), Y4
-	VMOVUPS 96(CX)(R9*1), Y5
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y5
 	VADDPS  Y0, Y2, Y2
 	VADDPS  Y0, Y3, Y3
 	VADDPS  Y0, Y4, Y4
@@ -1021,11 +1093,12 @@ main:
 	VMAXPS  Y3, Y1, Y3
 	VMAXPS  Y4, Y1, Y4
 	VMAXPS  Y5, Y1, Y5
-	VMOVUPS Y2, (AX)(R9*1)
-	VMOVUPS Y3, 32(AX)(R9*1)
-	VMOVUPS Y4, 64(AX)(R9*1)
-	VMOVUPS Y5, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -1035,29 +1108,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y2
+	VMOVUPS (CX), Y2
 	VADDPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
-	VMOVUPS Y2, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y2
-	VMASKMOVPS (CX)(R9*1), Y2, Y3
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS (CX), Y2, Y3
 	VADDPS     Y0, Y3, Y3
 	VMAXPS     Y3, Y1, Y3
-	VMASKMOVPS Y3, Y2, (AX)(R9*1)
+	VMASKMOVPS Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1072,31 +1146,36 @@ TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS a+64(FP), Y0
 	VBROADCASTSS b+68(FP), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS     (CX)(R9*1), Y2
-	VMOVUPS     32(CX)(R9*1), Y3
-	VMOVUPS     64(CX)(R9*1), Y4
-	VMOVUPS     96(CX)(R9*1), Y5
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
 	VFMADD213PS Y1, Y0, Y2
 	VFMADD213PS Y1, Y0, Y3
 	VFMADD213PS Y1, Y0, Y4
 	VFMADD213PS Y1, Y0, Y5
-	VMOVUPS     Y2, (AX)(R9*1)
-	VMOVUPS     Y3, 32(AX)(R9*1)
-	VMOVUPS     Y4, 64(AX)(R9*1)
-	VMOVUPS     Y5, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+32, R8
 	JGE         main
 
@@ -1106,27 +1185,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     (CX), Y2
 	VFMADD213PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPS     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+8, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+8, R8
 	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R10
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y2
-	VMASKMOVPS  (CX)(R9*1), Y2, Y3
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPS  (CX), Y2, Y3
 	VFMADD213PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(R9*1)
+	VMASKMOVPS  Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1141,23 +1221,27 @@ TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS a+64(FP), Y0
 	VBROADCASTSS b+68(FP), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS     (CX)(R9*1), Y3
-	VMOVUPS     32(CX)(R9*1), Y4
-	VMOVUPS     64(CX)(R9*1), Y5
-	VMOVUPS     96(CX)(R9*1), Y6
+	VMOVUPS     (CX), Y3
+	VMOVUPS     32(CX), Y4
+	VMOVUPS     64(CX), Y5
+	VMOVUPS     96(CX), Y6
 	VFMADD213PS Y1, Y0, Y3
 	VFMADD213PS Y1, Y0, Y4
 	VFMADD213PS Y1, Y0, Y5
@@ -1166,11 +1250,12 @@ main:
 	VMAXPS      Y4, Y2, Y4
 	VMAXPS      Y5, Y2, Y5
 	VMAXPS      Y6, Y2, Y6
-	VMOVUPS     Y3, (AX)(R9*1)
-	VMOVUPS     Y4, 32(AX)(R9*1)
-	VMOVUPS     Y5, 64(AX)(R9*1)
-	VMOVUPS     Y6, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 64(AX)
+	VMOVUPS     Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+32, R8
 	JGE         main
 
@@ -1180,29 +1265,109 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (CX)(R9*1), Y3
+	VMOVUPS     (CX), Y3
 	VFMADD213PS Y1, Y0, Y3
 	VMAXPS      Y3, Y2, Y3
-	VMOVUPS     Y3, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPS     Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+8, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+8, R8
 	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R10
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y3
-	VMASKMOVPS  (CX)(R9*1), Y3, Y4
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y3
+	VMASKMOVPS  (CX), Y3, Y4
 	VFMADD213PS Y1, Y0, Y4
 	VMAXPS      Y4, Y2, Y4
-	VMASKMOVPS  Y4, Y3, (AX)(R9*1)
+	VMASKMOVPS  Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, FMA3
+TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+32(FP), DX
+	MOVQ lds+40(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ a+16(FP), R8
+	MOVQ b+24(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+
+row:
+	VBROADCASTSS (R8), Y0
+	ADDQ         $+4, R8
+	VBROADCASTSS (R9), Y1
+	ADDQ         $+4, R9
+	MOVQ         DI, R10
+	SUBQ         $+32, R10
+	JLT          maindone
+
+main:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
+	VFMADD213PS Y1, Y0, Y2
+	VFMADD213PS Y1, Y0, Y3
+	VFMADD213PS Y1, Y0, Y4
+	VFMADD213PS Y1, Y0, Y5
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+32, R10
+	JGE         main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS     (CX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R10
+	JGE         single
+
+singledone:
+	ADDQ        $+8, R10
+	JZ          next
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPS  (CX), Y2, Y3
+	VFMADD213PS Y1, Y0, Y3
+	VMASKMOVPS  Y3, Y2, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1219,34 +1384,41 @@ TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ n+56(FP), DI
 	MOVQ y+16(FP), R8
 	MOVQ ldy+40(FP), R9
-	SHLQ $0x02, R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, DX
+	SUBQ R10, DX
 	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R11*1), Y0
-	VMOVUPS 32(CX)(R11*1), Y2
-	VMOVUPS 64(CX)(R11*1), Y4
-	VMOVUPS 96(CX)(R11*1), Y6
-	VMOVUPS (R8)(R11*1), Y1
-	VMOVUPS 32(R8)(R11*1), Y3
-	VMOVUPS 64(R8)(R11*1), Y5
-	VMOVUPS 96(R8)(R11*1), Y7
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y5, Y4, Y4
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R11*1)
-	VMOVUPS Y2, 32(AX)(R11*1)
-	VMOVUPS Y4, 64(AX)(R11*1)
-	VMOVUPS Y6, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+32, R10
 	JGE     main
 
@@ -1256,29 +1428,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R11*1), Y0
-	VMOVUPS (R8)(R11*1), Y1
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
 	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y0
-	VMASKMOVPS (CX)(R11*1), Y0, Y1
-	VMASKMOVPS (R8)(R11*1), Y0, Y2
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
 	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R11*1)
+	VMASKMOVPS Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1296,26 +1470,31 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x02, R9
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R11*1), Y1
-	VMOVUPS 32(CX)(R11*1), Y3
-	VMOVUPS 64(CX)(R11*1), Y5
-	VMOVUPS 96(CX)(R11*1), Y7
-	VMOVUPS (R8)(R11*1), Y2
-	VMOVUPS 32(R8)(R11*1), Y4
-	VMOVUPS 64(R8)(R11*1), Y6
-	VMOVUPS 96(R8)(R11*1), Y8
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(CX), Y7
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y4
+	VMOVUPS 64(R8), Y6
+	VMOVUPS 96(R8), Y8
 	VADDPS  Y2, Y1, Y1
 	VADDPS  Y4, Y3, Y3
 	VADDPS  Y6, Y5, Y5
@@ -1324,11 +1503,13 @@ main:
 	VMAXPS  Y3, Y0, Y2
 	VMAXPS  Y5, Y0, Y3
 	VMAXPS  Y7, Y0, Y4
-	VMOVUPS Y1, (AX)(R11*1)
-	VMOVUPS Y2, 32(AX)(R11*1)
-	VMOVUPS Y3, 64(AX)(R11*1)
-	VMOVUPS Y4, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+32, R10
 	JGE     main
 
@@ -1338,31 +1519,33 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R11*1), Y1
-	VMOVUPS (R8)(R11*1), Y2
+	VMOVUPS (CX), Y1
+	VMOVUPS (R8), Y2
 	VADDPS  Y2, Y1, Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y1
-	VMASKMOVPS (CX)(R11*1), Y1, Y2
-	VMASKMOVPS (R8)(R11*1), Y1, Y3
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y1
+	VMASKMOVPS (CX), Y1, Y2
+	VMASKMOVPS (R8), Y1, Y3
 	VADDPS     Y3, Y2, Y2
 	VMAXPS     Y2, Y0, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R11*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1370,7 +1553,7 @@ next:
 	RET
 
 // func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1380,24 +1563,31 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x02, R9
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R11*1), Y3
-	VMOVUPS      32(CX)(R11*1), Y5
-	VMOVUPS      (R8)(R11*1), Y4
-	VMOVUPS      32(R8)(R11*1), Y6
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1450,9 +1640,11 @@ main:
 	VMAXPS       Y5, Y0, Y5
 	VFNMADD231PS Y6, Y4, Y3
 	VFNMADD231PS Y10, Y9, Y5
-	VMOVUPS      Y3, (AX)(R11*1)
-	VMOVUPS      Y5, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+16, R10
 	JGE          main
 
@@ -1462,8 +1654,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R11*1), Y3
-	VMOVUPS      (R8)(R11*1), Y4
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
@@ -1490,20 +1683,23 @@ single:
 	VMULPS       Y6, Y5, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+8, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R10
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPS   (CX)(R11*1), Y3, Y4
-	VMASKMOVPS   (R8)(R11*1), Y3, Y5
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
@@ -1530,11 +1726,11 @@ singledone:
 	VMULPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1542,7 +1738,7 @@ next:
 	RET
 
 // func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1552,24 +1748,31 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x02, R9
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R11*1), Y3
-	VMOVUPS      32(CX)(R11*1), Y5
-	VMOVUPS      (R8)(R11*1), Y4
-	VMOVUPS      32(R8)(R11*1), Y6
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1614,9 +1817,11 @@ main:
 	VMAXPS       Y5, Y0, Y5
 	VFNMADD231PS Y6, Y4, Y3
 	VFNMADD231PS Y7, Y9, Y5
-	VMOVUPS      Y3, (AX)(R11*1)
-	VMOVUPS      Y5, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+16, R10
 	JGE          main
 
@@ -1626,8 +1831,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R11*1), Y3
-	VMOVUPS      (R8)(R11*1), Y4
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
@@ -1650,20 +1856,23 @@ single:
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+8, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R10
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPS   (CX)(R11*1), Y3, Y4
-	VMASKMOVPS   (R8)(R11*1), Y3, Y5
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
@@ -1686,11 +1895,11 @@ singledone:
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1698,7 +1907,7 @@ next:
 	RET
 
 // func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1708,22 +1917,29 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x02, R9
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R11*1), Y3
-	VMOVUPS      32(CX)(R11*1), Y8
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1766,13 +1982,15 @@ main:
 	VMAXPS       Y8, Y0, Y7
 	VFNMADD231PS Y5, Y4, Y3
 	VFNMADD231PS Y6, Y9, Y7
-	VMOVUPS      (R8)(R11*1), Y4
-	VMOVUPS      32(R8)(R11*1), Y5
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
 	VMULPS       Y4, Y3, Y3
 	VMULPS       Y5, Y7, Y7
-	VMOVUPS      Y3, (AX)(R11*1)
-	VMOVUPS      Y7, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+16, R10
 	JGE          main
 
@@ -1782,7 +2000,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R11*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -1804,21 +2023,24 @@ single:
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      (R8)(R11*1), Y4
+	VMOVUPS      (R8), Y4
 	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+8, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R10
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPS   (CX)(R11*1), Y3, Y4
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -1840,13 +2062,13 @@ singledone:
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   (R8)(R11*1), Y3, Y5
+	VMASKMOVPS   (R8), Y3, Y5
 	VMULPS       Y5, Y4, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1864,34 +2086,41 @@ TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ n+56(FP), DI
 	MOVQ y+16(FP), R8
 	MOVQ ldy+40(FP), R9
-	SHLQ $0x02, R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, DX
+	SUBQ R10, DX
 	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R11*1), Y0
-	VMOVUPS 32(CX)(R11*1), Y2
-	VMOVUPS 64(CX)(R11*1), Y4
-	VMOVUPS 96(CX)(R11*1), Y6
-	VMOVUPS (R8)(R11*1), Y1
-	VMOVUPS 32(R8)(R11*1), Y3
-	VMOVUPS 64(R8)(R11*1), Y5
-	VMOVUPS 96(R8)(R11*1), Y7
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
 	VMULPS  Y1, Y0, Y0
 	VMULPS  Y3, Y2, Y2
 	VMULPS  Y5, Y4, Y4
 	VMULPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R11*1)
-	VMOVUPS Y2, 32(AX)(R11*1)
-	VMOVUPS Y4, 64(AX)(R11*1)
-	VMOVUPS Y6, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+32, R10
 	JGE     main
 
@@ -1901,29 +2130,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R11*1), Y0
-	VMOVUPS (R8)(R11*1), Y1
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
 	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y0
-	VMASKMOVPS (CX)(R11*1), Y0, Y1
-	VMASKMOVPS (R8)(R11*1), Y0, Y2
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
 	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R11*1)
+	VMASKMOVPS Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -2118,7 +2349,7 @@ stripdone:
 	RET
 
 // func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2131,6 +2362,7 @@ TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	LEAQ         (CX)(DX*4), SI
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JLT          maindone
@@ -2140,6 +2372,10 @@ main:
 	VMOVUPS      32(CX)(BX*1), Y11
 	VMOVUPS      64(CX)(BX*1), Y14
 	VMOVUPS      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VFMSUB213PS  Y1, Y0, Y11
 	VFMSUB213PS  Y1, Y0, Y14
@@ -2223,6 +2459,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VMAXPS       Y8, Y2, Y8
 	VMOVAPS      Y3, Y9
@@ -2248,11 +2485,12 @@ single:
 singledone:
 	ADDQ         $+8, DX
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), SI
+	LEAQ         vecMaskf32avx2<>+32(SB), DI
 	SHLQ         $0x02, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
 	VMASKMOVPS   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y9
 	VMAXPS       Y9, Y2, Y9
 	VMOVAPS      Y3, Y0
@@ -2530,7 +2768,7 @@ return:
 	RET
 
 // func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2539,6 +2777,7 @@ TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         n+32(FP), SI
 	VBROADCASTSS mean+40(FP), Y0
 	VBROADCASTSS scale+44(FP), Y1
+	LEAQ         (CX)(SI*4), R8
 	XORQ         DI, DI
 	SUBQ         $+32, SI
 	JLT          maindone
@@ -2548,6 +2787,10 @@ main:
 	VMOVUPS     32(CX)(DI*1), Y5
 	VMOVUPS     64(CX)(DI*1), Y8
 	VMOVUPS     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y3
 	VMOVUPS     32(DX)(DI*1), Y6
 	VMOVUPS     64(DX)(DI*1), Y9
@@ -2583,6 +2826,7 @@ maindone:
 
 single:
 	VMOVUPS     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y3
 	VMOVUPS     (BX)(DI*1), Y4
 	VSUBPS      Y0, Y2, Y2
@@ -2596,11 +2840,12 @@ single:
 singledone:
 	ADDQ        $+8, SI
 	JZ          stripdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R8
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, SI
-	SUBQ        SI, R8
-	VMOVUPS     (R8), Y2
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
 	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
 	VMASKMOVPS  (DX)(DI*1), Y2, Y4
 	VMASKMOVPS  (BX)(DI*1), Y2, Y5
 	VSUBPS      Y0, Y3, Y3
@@ -2613,7 +2858,7 @@ stripdone:
 	RET
 
 // func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2635,40 +2880,42 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
 	JLT          maindone
 
 main:
-	VMOVAPS  Y2, Y7
-	VPADDD   Y5, Y2, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPMULLD  Y3, Y7, Y7
-	VPMULLD  Y3, Y9, Y9
-	VPSRLD   $0x0d, Y7, Y8
-	VPSRLD   $0x0d, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPMULLD  Y4, Y7, Y7
-	VPMULLD  Y4, Y9, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPS   Y8, Y7, Y7
-	VXORPS   Y10, Y9, Y9
-	VPSRLD   $0x01, Y7, Y7
-	VPSRLD   $0x01, Y9, Y9
-	VMOVUPS  (CX)(BX*1), Y8
-	VMOVUPS  32(CX)(BX*1), Y10
-	VMULPS   Y0, Y8, Y8
-	VMULPS   Y0, Y10, Y10
-	VPCMPGTD Y7, Y1, Y7
-	VPCMPGTD Y9, Y1, Y9
-	VANDNPS  Y8, Y7, Y8
-	VANDNPS  Y10, Y9, Y10
-	VMOVUPS  Y8, (AX)(BX*1)
-	VMOVUPS  Y10, 32(AX)(BX*1)
-	VPADDD   Y6, Y2, Y2
-	ADDQ     $+64, BX
-	SUBQ     $+16, DX
-	JGE      main
+	VMOVAPS    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPS    (CX)(BX*1), Y8
+	VMOVUPS    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y10, Y10
+	VPCMPGTD   Y7, Y1, Y7
+	VPCMPGTD   Y9, Y1, Y9
+	VANDNPS    Y8, Y7, Y8
+	VANDNPS    Y10, Y9, Y10
+	VMOVUPS    Y8, (AX)(BX*1)
+	VMOVUPS    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+16, DX
+	JGE        main
 
 maindone:
 	ADDQ $+16, DX
@@ -2676,25 +2923,26 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPS  Y2, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPMULLD  Y3, Y6, Y6
-	VPSRLD   $0x0d, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPMULLD  Y4, Y6, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPS   Y7, Y6, Y6
-	VPSRLD   $0x01, Y6, Y6
-	VMOVUPS  (CX)(BX*1), Y7
-	VMULPS   Y0, Y7, Y7
-	VPCMPGTD Y6, Y1, Y6
-	VANDNPS  Y7, Y6, Y7
-	VMOVUPS  Y7, (AX)(BX*1)
-	VPADDD   Y5, Y2, Y2
-	ADDQ     $+32, BX
-	SUBQ     $+8, DX
-	JGE      single
+	VMOVAPS    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPS    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPS     Y0, Y7, Y7
+	VPCMPGTD   Y6, Y1, Y6
+	VANDNPS    Y7, Y6, Y7
+	VMOVUPS    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+8, DX
+	JGE        single
 
 singledone:
 	ADDQ       $+8, DX
@@ -2714,6 +2962,7 @@ singledone:
 	VXORPS     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPS (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y3, Y3
 	VPCMPGTD   Y7, Y1, Y0
 	VANDNPS    Y3, Y0, Y3

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -11,23 +11,31 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+0(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R9*1), Z3
-	VMOVUPS           64(DX)(R9*1), Z5
-	VMOVUPS           128(DX)(R9*1), Z7
-	VMOVUPS           192(DX)(R9*1), Z9
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -88,11 +96,12 @@ main:
 	VSCALEFPS         Z6, Z11, Z11
 	VSCALEFPS         Z8, Z12, Z12
 	VSCALEFPS         Z13, Z14, Z14
-	VMOVUPS           Z10, (AX)(R9*1)
-	VMOVUPS           Z11, 64(AX)(R9*1)
-	VMOVUPS           Z12, 128(AX)(R9*1)
-	VMOVUPS           Z14, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPS           Z10, (AX)
+	VMOVUPS           Z11, 64(AX)
+	VMOVUPS           Z12, 128(AX)
+	VMOVUPS           Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -102,7 +111,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R9*1), Z3
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -118,19 +128,21 @@ single:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPS           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPS.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -146,18 +158,18 @@ singledone:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -165,22 +177,30 @@ TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+48(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R9*1), Z2
-	VMOVUPS          64(DX)(R9*1), Z5
-	VMOVUPS          128(DX)(R9*1), Z8
-	VMOVUPS          192(DX)(R9*1), Z11
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -297,11 +317,12 @@ main:
 	VORPS            Z3, Z7, Z7
 	VORPS            Z5, Z10, Z10
 	VORPS            Z6, Z13, Z13
-	VMOVUPS          Z4, (AX)(R9*1)
-	VMOVUPS          Z7, 64(AX)(R9*1)
-	VMOVUPS          Z10, 128(AX)(R9*1)
-	VMOVUPS          Z13, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z7, 64(AX)
+	VMOVUPS          Z10, 128(AX)
+	VMOVUPS          Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -311,7 +332,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R9*1), Z2
+	VMOVUPS          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -341,19 +363,21 @@ single:
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
 	VORPS            Z2, Z4, Z4
-	VMOVUPS          Z4, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPS          Z4, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPS.Z        (DX)(R9*1), K1, Z2
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -383,18 +407,18 @@ singledone:
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
 	VORPS            Z2, Z4, Z4
-	VMOVUPS          Z4, K1, (AX)(R9*1)
+	VMOVUPS          Z4, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -402,22 +426,30 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+124(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R9*1), Z2
-	VMOVUPS           64(DX)(R9*1), Z6
-	VMOVUPS           128(DX)(R9*1), Z10
-	VMOVUPS           192(DX)(R9*1), Z14
+	VMOVUPS           (DX), Z2
+	VMOVUPS           64(DX), Z6
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -510,11 +542,12 @@ main:
 	VORPS             Z3, Z13, Z13
 	VORPS             Z4, Z18, Z18
 	VORPS             Z6, Z20, Z20
-	VMOVUPS           Z5, (AX)(R9*1)
-	VMOVUPS           Z13, 64(AX)(R9*1)
-	VMOVUPS           Z18, 128(AX)(R9*1)
-	VMOVUPS           Z20, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPS           Z5, (AX)
+	VMOVUPS           Z13, 64(AX)
+	VMOVUPS           Z18, 128(AX)
+	VMOVUPS           Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -524,7 +557,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R9*1), Z2
+	VMOVUPS           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -548,19 +582,21 @@ single:
 	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
 	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPS           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPS.Z         (DX)(R9*1), K1, Z2
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -584,11 +620,11 @@ singledone:
 	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
 	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -603,25 +639,29 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VMAXPS  Z1, Z0, Z1
 	VMAXPS  Z2, Z0, Z2
 	VMAXPS  Z3, Z0, Z3
@@ -630,15 +670,16 @@ main:
 	VMAXPS  Z6, Z0, Z6
 	VMAXPS  Z7, Z0, Z7
 	VMAXPS  Z8, Z0, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -648,34 +689,35 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VMAXPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -683,23 +725,31 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+136(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R9*1), Z3
-	VMOVUPS          64(DX)(R9*1), Z8
-	VMOVUPS          128(DX)(R9*1), Z13
-	VMOVUPS          192(DX)(R9*1), Z18
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z8
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -800,11 +850,12 @@ main:
 	VFNMADD231PS     Z10, Z9, Z6
 	VFNMADD231PS     Z15, Z14, Z7
 	VFNMADD231PS     Z20, Z19, Z8
-	VMOVUPS          Z3, (AX)(R9*1)
-	VMOVUPS          Z6, 64(AX)(R9*1)
-	VMOVUPS          Z7, 128(AX)(R9*1)
-	VMOVUPS          Z8, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPS          Z3, (AX)
+	VMOVUPS          Z6, 64(AX)
+	VMOVUPS          Z7, 128(AX)
+	VMOVUPS          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -814,7 +865,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R9*1), Z3
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -840,19 +892,21 @@ single:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPS          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPS.Z        (DX)(R9*1), K1, Z3
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -878,18 +932,18 @@ singledone:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, K1, (AX)(R9*1)
+	VMOVUPS          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -897,23 +951,31 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R9*1), Z3
-	VMOVUPS           64(DX)(R9*1), Z8
-	VMOVUPS           128(DX)(R9*1), Z13
-	VMOVUPS           192(DX)(R9*1), Z18
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1014,11 +1076,12 @@ main:
 	VFNMADD231PS      Z15, Z9, Z5
 	VFNMADD231PS      Z21, Z14, Z7
 	VFNMADD231PS      Z25, Z19, Z8
-	VMOVUPS           Z3, (AX)(R9*1)
-	VMOVUPS           Z5, 64(AX)(R9*1)
-	VMOVUPS           Z7, 128(AX)(R9*1)
-	VMOVUPS           Z8, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z7, 128(AX)
+	VMOVUPS           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -1028,7 +1091,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R9*1), Z3
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1054,19 +1118,21 @@ single:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPS.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1092,11 +1158,11 @@ singledone:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, K1, (AX)(R9*1)
+	VMOVUPS           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1111,25 +1177,29 @@ TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VMULPS  Z0, Z1, Z1
 	VMULPS  Z0, Z2, Z2
 	VMULPS  Z0, Z3, Z3
@@ -1138,15 +1208,16 @@ main:
 	VMULPS  Z0, Z6, Z6
 	VMULPS  Z0, Z7, Z7
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1156,27 +1227,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1191,25 +1263,29 @@ TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS b+68(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VADDPS  Z0, Z1, Z1
 	VADDPS  Z0, Z2, Z2
 	VADDPS  Z0, Z3, Z3
@@ -1218,15 +1294,16 @@ main:
 	VADDPS  Z0, Z6, Z6
 	VADDPS  Z0, Z7, Z7
 	VADDPS  Z0, Z8, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1236,27 +1313,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1271,26 +1349,30 @@ TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS b+68(FP), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z2
-	VMOVUPS 64(DX)(R9*1), Z3
-	VMOVUPS 128(DX)(R9*1), Z4
-	VMOVUPS 192(DX)(R9*1), Z5
-	VMOVUPS 256(DX)(R9*1), Z6
-	VMOVUPS 320(DX)(R9*1), Z7
-	VMOVUPS 384(DX)(R9*1), Z8
-	VMOVUPS 448(DX)(R9*1), Z9
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z5
+	VMOVUPS 256(DX), Z6
+	VMOVUPS 320(DX), Z7
+	VMOVUPS 384(DX), Z8
+	VMOVUPS 448(DX), Z9
 	VADDPS  Z0, Z2, Z2
 	VADDPS  Z0, Z3, Z3
 	VADDPS  Z0, Z4, Z4
@@ -1307,15 +1389,16 @@ main:
 	VMAXPS  Z7, Z1, Z7
 	VMAXPS  Z8, Z1, Z8
 	VMAXPS  Z9, Z1, Z9
-	VMOVUPS Z2, (AX)(R9*1)
-	VMOVUPS Z3, 64(AX)(R9*1)
-	VMOVUPS Z4, 128(AX)(R9*1)
-	VMOVUPS Z5, 192(AX)(R9*1)
-	VMOVUPS Z6, 256(AX)(R9*1)
-	VMOVUPS Z7, 320(AX)(R9*1)
-	VMOVUPS Z8, 384(AX)(R9*1)
-	VMOVUPS Z9, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z5, 192(AX)
+	VMOVUPS Z6, 256(AX)
+	VMOVUPS Z7, 320(AX)
+	VMOVUPS Z8, 384(AX)
+	VMOVUPS Z9, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1325,29 +1408,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z2
+	VMOVUPS (DX), Z2
 	VADDPS  Z0, Z2, Z2
 	VMAXPS  Z2, Z1, Z2
-	VMOVUPS Z2, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z2
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z2
 	VADDPS    Z0, Z2, Z2
 	VMAXPS    Z2, Z1, Z2
-	VMOVUPS   Z2, K1, (AX)(R9*1)
+	VMOVUPS   Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1362,26 +1446,30 @@ TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS a+64(FP), Z0
 	VBROADCASTSS b+68(FP), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS     (DX)(R9*1), Z2
-	VMOVUPS     64(DX)(R9*1), Z3
-	VMOVUPS     128(DX)(R9*1), Z4
-	VMOVUPS     192(DX)(R9*1), Z5
-	VMOVUPS     256(DX)(R9*1), Z6
-	VMOVUPS     320(DX)(R9*1), Z7
-	VMOVUPS     384(DX)(R9*1), Z8
-	VMOVUPS     448(DX)(R9*1), Z9
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
 	VFMADD213PS Z1, Z0, Z2
 	VFMADD213PS Z1, Z0, Z3
 	VFMADD213PS Z1, Z0, Z4
@@ -1390,15 +1478,16 @@ main:
 	VFMADD213PS Z1, Z0, Z7
 	VFMADD213PS Z1, Z0, Z8
 	VFMADD213PS Z1, Z0, Z9
-	VMOVUPS     Z2, (AX)(R9*1)
-	VMOVUPS     Z3, 64(AX)(R9*1)
-	VMOVUPS     Z4, 128(AX)(R9*1)
-	VMOVUPS     Z5, 192(AX)(R9*1)
-	VMOVUPS     Z6, 256(AX)(R9*1)
-	VMOVUPS     Z7, 320(AX)(R9*1)
-	VMOVUPS     Z8, 384(AX)(R9*1)
-	VMOVUPS     Z9, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z5, 192(AX)
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+128, CX
 	JGE         main
 
@@ -1408,27 +1497,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (DX)(R9*1), Z2
+	VMOVUPS     (DX), Z2
 	VFMADD213PS Z1, Z0, Z2
-	VMOVUPS     Z2, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPS     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+16, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPS.Z   (DX)(R9*1), K1, Z2
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX), K1, Z2
 	VFMADD213PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (AX)(R9*1)
+	VMOVUPS     Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1443,27 +1533,31 @@ TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS a+64(FP), Z0
 	VBROADCASTSS b+68(FP), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS     (DX)(R9*1), Z3
-	VMOVUPS     64(DX)(R9*1), Z4
-	VMOVUPS     128(DX)(R9*1), Z5
-	VMOVUPS     192(DX)(R9*1), Z6
-	VMOVUPS     256(DX)(R9*1), Z7
-	VMOVUPS     320(DX)(R9*1), Z8
-	VMOVUPS     384(DX)(R9*1), Z9
-	VMOVUPS     448(DX)(R9*1), Z10
+	VMOVUPS     (DX), Z3
+	VMOVUPS     64(DX), Z4
+	VMOVUPS     128(DX), Z5
+	VMOVUPS     192(DX), Z6
+	VMOVUPS     256(DX), Z7
+	VMOVUPS     320(DX), Z8
+	VMOVUPS     384(DX), Z9
+	VMOVUPS     448(DX), Z10
 	VFMADD213PS Z1, Z0, Z3
 	VFMADD213PS Z1, Z0, Z4
 	VFMADD213PS Z1, Z0, Z5
@@ -1480,15 +1574,16 @@ main:
 	VMAXPS      Z8, Z2, Z8
 	VMAXPS      Z9, Z2, Z9
 	VMAXPS      Z10, Z2, Z10
-	VMOVUPS     Z3, (AX)(R9*1)
-	VMOVUPS     Z4, 64(AX)(R9*1)
-	VMOVUPS     Z5, 128(AX)(R9*1)
-	VMOVUPS     Z6, 192(AX)(R9*1)
-	VMOVUPS     Z7, 256(AX)(R9*1)
-	VMOVUPS     Z8, 320(AX)(R9*1)
-	VMOVUPS     Z9, 384(AX)(R9*1)
-	VMOVUPS     Z10, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPS     Z3, (AX)
+	VMOVUPS     Z4, 64(AX)
+	VMOVUPS     Z5, 128(AX)
+	VMOVUPS     Z6, 192(AX)
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z8, 320(AX)
+	VMOVUPS     Z9, 384(AX)
+	VMOVUPS     Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+128, CX
 	JGE         main
 
@@ -1498,29 +1593,121 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (DX)(R9*1), Z3
+	VMOVUPS     (DX), Z3
 	VFMADD213PS Z1, Z0, Z3
 	VMAXPS      Z3, Z2, Z3
-	VMOVUPS     Z3, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPS     Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+16, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPS.Z   (DX)(R9*1), K1, Z3
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX), K1, Z3
 	VFMADD213PS Z1, Z0, Z3
 	VMAXPS      Z3, Z2, Z3
-	VMOVUPS     Z3, K1, (AX)(R9*1)
+	VMOVUPS     Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+32(FP), BX
+	MOVQ lds+40(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ a+16(FP), R9
+	MOVQ b+24(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+
+row:
+	VBROADCASTSS (R9), Z0
+	ADDQ         $+4, R9
+	VBROADCASTSS (R10), Z1
+	ADDQ         $+4, R10
+	MOVQ         R8, CX
+	SUBQ         $+128, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
+	VFMADD213PS Z1, Z0, Z2
+	VFMADD213PS Z1, Z0, Z3
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD213PS Z1, Z0, Z5
+	VFMADD213PS Z1, Z0, Z6
+	VFMADD213PS Z1, Z0, Z7
+	VFMADD213PS Z1, Z0, Z8
+	VFMADD213PS Z1, Z0, Z9
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z5, 192(AX)
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+128, CX
+	JGE         main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (DX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (DX), K1, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1537,33 +1724,38 @@ TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ n+56(FP), R8
 	MOVQ y+16(FP), R9
 	MOVQ ldy+40(FP), R10
-	SHLQ $0x02, R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
 	SHLQ $0x02, BX
+	SUBQ CX, BX
 	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R11*1), Z0
-	VMOVUPS 64(DX)(R11*1), Z2
-	VMOVUPS 128(DX)(R11*1), Z4
-	VMOVUPS 192(DX)(R11*1), Z6
-	VMOVUPS 256(DX)(R11*1), Z8
-	VMOVUPS 320(DX)(R11*1), Z10
-	VMOVUPS 384(DX)(R11*1), Z12
-	VMOVUPS 448(DX)(R11*1), Z14
-	VMOVUPS (R9)(R11*1), Z1
-	VMOVUPS 64(R9)(R11*1), Z3
-	VMOVUPS 128(R9)(R11*1), Z5
-	VMOVUPS 192(R9)(R11*1), Z7
-	VMOVUPS 256(R9)(R11*1), Z9
-	VMOVUPS 320(R9)(R11*1), Z11
-	VMOVUPS 384(R9)(R11*1), Z13
-	VMOVUPS 448(R9)(R11*1), Z15
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z5, Z4, Z4
@@ -1572,15 +1764,17 @@ main:
 	VADDPS  Z11, Z10, Z10
 	VADDPS  Z13, Z12, Z12
 	VADDPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R11*1)
-	VMOVUPS Z2, 64(AX)(R11*1)
-	VMOVUPS Z4, 128(AX)(R11*1)
-	VMOVUPS Z6, 192(AX)(R11*1)
-	VMOVUPS Z8, 256(AX)(R11*1)
-	VMOVUPS Z10, 320(AX)(R11*1)
-	VMOVUPS Z12, 384(AX)(R11*1)
-	VMOVUPS Z14, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1590,29 +1784,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R11*1), Z0
-	VMOVUPS (R9)(R11*1), Z1
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPS.Z (DX)(R11*1), K1, Z0
-	VMOVUPS.Z (R9)(R11*1), K1, Z1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R11*1)
+	VMOVUPS   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -1630,34 +1826,39 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R11*1), Z1
-	VMOVUPS 64(DX)(R11*1), Z3
-	VMOVUPS 128(DX)(R11*1), Z5
-	VMOVUPS 192(DX)(R11*1), Z7
-	VMOVUPS 256(DX)(R11*1), Z9
-	VMOVUPS 320(DX)(R11*1), Z11
-	VMOVUPS 384(DX)(R11*1), Z13
-	VMOVUPS 448(DX)(R11*1), Z15
-	VMOVUPS (R9)(R11*1), Z2
-	VMOVUPS 64(R9)(R11*1), Z4
-	VMOVUPS 128(R9)(R11*1), Z6
-	VMOVUPS 192(R9)(R11*1), Z8
-	VMOVUPS 256(R9)(R11*1), Z10
-	VMOVUPS 320(R9)(R11*1), Z12
-	VMOVUPS 384(R9)(R11*1), Z14
-	VMOVUPS 448(R9)(R11*1), Z16
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 128(DX), Z5
+	VMOVUPS 192(DX), Z7
+	VMOVUPS 256(DX), Z9
+	VMOVUPS 320(DX), Z11
+	VMOVUPS 384(DX), Z13
+	VMOVUPS 448(DX), Z15
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z4
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z8
+	VMOVUPS 256(R9), Z10
+	VMOVUPS 320(R9), Z12
+	VMOVUPS 384(R9), Z14
+	VMOVUPS 448(R9), Z16
 	VADDPS  Z2, Z1, Z1
 	VADDPS  Z4, Z3, Z3
 	VADDPS  Z6, Z5, Z5
@@ -1674,15 +1875,17 @@ main:
 	VMAXPS  Z11, Z0, Z6
 	VMAXPS  Z13, Z0, Z7
 	VMAXPS  Z15, Z0, Z8
-	VMOVUPS Z1, (AX)(R11*1)
-	VMOVUPS Z2, 64(AX)(R11*1)
-	VMOVUPS Z3, 128(AX)(R11*1)
-	VMOVUPS Z4, 192(AX)(R11*1)
-	VMOVUPS Z5, 256(AX)(R11*1)
-	VMOVUPS Z6, 320(AX)(R11*1)
-	VMOVUPS Z7, 384(AX)(R11*1)
-	VMOVUPS Z8, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1692,31 +1895,33 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R11*1), Z1
-	VMOVUPS (R9)(R11*1), Z2
+	VMOVUPS (DX), Z1
+	VMOVUPS (R9), Z2
 	VADDPS  Z2, Z1, Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPS.Z (DX)(R11*1), K1, Z1
-	VMOVUPS.Z (R9)(R11*1), K1, Z2
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (R9), K1, Z2
 	VADDPS    Z2, Z1, Z1
 	VMAXPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (AX)(R11*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -1724,7 +1929,7 @@ next:
 	RET
 
 // func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1734,28 +1939,37 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+136(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R11*1), Z3
-	VMOVUPS          64(DX)(R11*1), Z5
-	VMOVUPS          128(DX)(R11*1), Z7
-	VMOVUPS          192(DX)(R11*1), Z9
-	VMOVUPS          (R9)(R11*1), Z4
-	VMOVUPS          64(R9)(R11*1), Z6
-	VMOVUPS          128(R9)(R11*1), Z8
-	VMOVUPS          192(R9)(R11*1), Z10
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (R9), Z4
+	VMOVUPS          64(R9), Z6
+	VMOVUPS          128(R9), Z8
+	VMOVUPS          192(R9), Z10
 	VADDPS           Z4, Z3, Z3
 	VADDPS           Z6, Z5, Z5
 	VADDPS           Z8, Z7, Z7
@@ -1860,11 +2074,13 @@ main:
 	VFNMADD231PS     Z12, Z11, Z5
 	VFNMADD231PS     Z16, Z15, Z7
 	VFNMADD231PS     Z20, Z19, Z8
-	VMOVUPS          Z3, (AX)(R11*1)
-	VMOVUPS          Z5, 64(AX)(R11*1)
-	VMOVUPS          Z7, 128(AX)(R11*1)
-	VMOVUPS          Z8, 192(AX)(R11*1)
-	ADDQ             $+256, R11
+	VMOVUPS          Z3, (AX)
+	VMOVUPS          Z5, 64(AX)
+	VMOVUPS          Z7, 128(AX)
+	VMOVUPS          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -1874,8 +2090,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R11*1), Z3
-	VMOVUPS          (R9)(R11*1), Z4
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1902,20 +2119,23 @@ single:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, (AX)(R11*1)
-	ADDQ             $+64, R11
+	VMOVUPS          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R12
-	SHLQ             CL, R12
-	DECQ             R12
-	KMOVW            R12, K1
-	VMOVUPS.Z        (DX)(R11*1), K1, Z3
-	VMOVUPS.Z        (R9)(R11*1), K1, Z4
+	MOVQ             $0x00000001, R11
+	SHLQ             CL, R11
+	DECQ             R11
+	KMOVW            R11, K1
+	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (R9), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1942,11 +2162,11 @@ singledone:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, K1, (AX)(R11*1)
+	VMOVUPS          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -1954,7 +2174,7 @@ next:
 	RET
 
 // func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1964,28 +2184,37 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R11*1), Z3
-	VMOVUPS           64(DX)(R11*1), Z5
-	VMOVUPS           128(DX)(R11*1), Z7
-	VMOVUPS           192(DX)(R11*1), Z9
-	VMOVUPS           (R9)(R11*1), Z4
-	VMOVUPS           64(R9)(R11*1), Z6
-	VMOVUPS           128(R9)(R11*1), Z8
-	VMOVUPS           192(R9)(R11*1), Z10
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z8
+	VMOVUPS           192(R9), Z10
 	VADDPS            Z4, Z3, Z3
 	VADDPS            Z6, Z5, Z5
 	VADDPS            Z8, Z7, Z7
@@ -2090,11 +2319,13 @@ main:
 	VFNMADD231PS      Z16, Z11, Z5
 	VFNMADD231PS      Z21, Z15, Z6
 	VFNMADD231PS      Z25, Z19, Z7
-	VMOVUPS           Z3, (AX)(R11*1)
-	VMOVUPS           Z5, 64(AX)(R11*1)
-	VMOVUPS           Z6, 128(AX)(R11*1)
-	VMOVUPS           Z7, 192(AX)(R11*1)
-	ADDQ              $+256, R11
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z6, 128(AX)
+	VMOVUPS           Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -2104,8 +2335,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R11*1), Z3
-	VMOVUPS           (R9)(R11*1), Z4
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
@@ -2132,20 +2364,23 @@ single:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, (AX)(R11*1)
-	ADDQ              $+64, R11
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
-	VMOVUPS.Z         (DX)(R11*1), K1, Z3
-	VMOVUPS.Z         (R9)(R11*1), K1, Z4
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (R9), K1, Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
@@ -2172,11 +2407,11 @@ singledone:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, K1, (AX)(R11*1)
+	VMOVUPS           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2184,7 +2419,7 @@ next:
 	RET
 
 // func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2194,24 +2429,33 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R11*1), Z3
-	VMOVUPS           64(DX)(R11*1), Z8
-	VMOVUPS           128(DX)(R11*1), Z13
-	VMOVUPS           192(DX)(R11*1), Z18
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -2312,19 +2556,21 @@ main:
 	VFNMADD231PS      Z15, Z9, Z5
 	VFNMADD231PS      Z21, Z14, Z7
 	VFNMADD231PS      Z25, Z19, Z8
-	VMOVUPS           (R9)(R11*1), Z4
-	VMOVUPS           64(R9)(R11*1), Z6
-	VMOVUPS           128(R9)(R11*1), Z9
-	VMOVUPS           192(R9)(R11*1), Z10
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z9
+	VMOVUPS           192(R9), Z10
 	VMULPS            Z4, Z3, Z3
 	VMULPS            Z6, Z5, Z5
 	VMULPS            Z9, Z7, Z7
 	VMULPS            Z10, Z8, Z8
-	VMOVUPS           Z3, (AX)(R11*1)
-	VMOVUPS           Z5, 64(AX)(R11*1)
-	VMOVUPS           Z7, 128(AX)(R11*1)
-	VMOVUPS           Z8, 192(AX)(R11*1)
-	ADDQ              $+256, R11
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z7, 128(AX)
+	VMOVUPS           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -2334,7 +2580,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R11*1), Z3
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -2360,21 +2607,24 @@ single:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           (R9)(R11*1), Z4
+	VMOVUPS           (R9), Z4
 	VMULPS            Z4, Z3, Z3
-	VMOVUPS           Z3, (AX)(R11*1)
-	ADDQ              $+64, R11
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
-	VMOVUPS.Z         (DX)(R11*1), K1, Z3
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -2400,13 +2650,13 @@ singledone:
 	VFMADD231PS       Z8, Z7, Z6
 	VMAXPS            Z3, Z0, Z3
 	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS.Z         (R9)(R11*1), K1, Z4
+	VMOVUPS.Z         (R9), K1, Z4
 	VMULPS            Z4, Z3, Z3
-	VMOVUPS           Z3, K1, (AX)(R11*1)
+	VMOVUPS           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2424,33 +2674,38 @@ TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ n+56(FP), R8
 	MOVQ y+16(FP), R9
 	MOVQ ldy+40(FP), R10
-	SHLQ $0x02, R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
 	SHLQ $0x02, BX
+	SUBQ CX, BX
 	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R11*1), Z0
-	VMOVUPS 64(DX)(R11*1), Z2
-	VMOVUPS 128(DX)(R11*1), Z4
-	VMOVUPS 192(DX)(R11*1), Z6
-	VMOVUPS 256(DX)(R11*1), Z8
-	VMOVUPS 320(DX)(R11*1), Z10
-	VMOVUPS 384(DX)(R11*1), Z12
-	VMOVUPS 448(DX)(R11*1), Z14
-	VMOVUPS (R9)(R11*1), Z1
-	VMOVUPS 64(R9)(R11*1), Z3
-	VMOVUPS 128(R9)(R11*1), Z5
-	VMOVUPS 192(R9)(R11*1), Z7
-	VMOVUPS 256(R9)(R11*1), Z9
-	VMOVUPS 320(R9)(R11*1), Z11
-	VMOVUPS 384(R9)(R11*1), Z13
-	VMOVUPS 448(R9)(R11*1), Z15
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
 	VMULPS  Z1, Z0, Z0
 	VMULPS  Z3, Z2, Z2
 	VMULPS  Z5, Z4, Z4
@@ -2459,15 +2714,17 @@ main:
 	VMULPS  Z11, Z10, Z10
 	VMULPS  Z13, Z12, Z12
 	VMULPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R11*1)
-	VMOVUPS Z2, 64(AX)(R11*1)
-	VMOVUPS Z4, 128(AX)(R11*1)
-	VMOVUPS Z6, 192(AX)(R11*1)
-	VMOVUPS Z8, 256(AX)(R11*1)
-	VMOVUPS Z10, 320(AX)(R11*1)
-	VMOVUPS Z12, 384(AX)(R11*1)
-	VMOVUPS Z14, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -2477,29 +2734,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R11*1), Z0
-	VMOVUPS (R9)(R11*1), Z1
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
 	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPS.Z (DX)(R11*1), K1, Z0
-	VMOVUPS.Z (R9)(R11*1), K1, Z1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
 	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R11*1)
+	VMOVUPS   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2699,7 +2958,7 @@ stripdone:
 	RET
 
 // func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2712,6 +2971,7 @@ TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	LEAQ         (DX)(CX*4), SI
 	XORQ         BX, BX
 	SUBQ         $+64, CX
 	JLT          maindone
@@ -2721,6 +2981,10 @@ main:
 	VMOVUPS           64(DX)(BX*1), Z11
 	VMOVUPS           128(DX)(BX*1), Z14
 	VMOVUPS           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VFMSUB213PS       Z1, Z0, Z11
 	VFMSUB213PS       Z1, Z0, Z14
@@ -2804,6 +3068,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z9
@@ -2829,11 +3094,12 @@ single:
 singledone:
 	ADDQ              $+16, CX
 	JZ                stripdone
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z0
@@ -3112,7 +3378,7 @@ return:
 	RET
 
 // func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3121,6 +3387,7 @@ TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         n+32(FP), CX
 	VBROADCASTSS mean+40(FP), Z0
 	VBROADCASTSS scale+44(FP), Z1
+	LEAQ         (DX)(CX*4), R8
 	XORQ         DI, DI
 	SUBQ         $+64, CX
 	JLT          maindone
@@ -3130,6 +3397,10 @@ main:
 	VMOVUPS     64(DX)(DI*1), Z5
 	VMOVUPS     128(DX)(DI*1), Z8
 	VMOVUPS     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
 	VMOVUPS     (BX)(DI*1), Z3
 	VMOVUPS     64(BX)(DI*1), Z6
 	VMOVUPS     128(BX)(DI*1), Z9
@@ -3165,6 +3436,7 @@ maindone:
 
 single:
 	VMOVUPS     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (BX)(DI*1), Z3
 	VMOVUPS     (SI)(DI*1), Z4
 	VSUBPS      Z0, Z2, Z2
@@ -3178,11 +3450,12 @@ single:
 singledone:
 	ADDQ        $+16, CX
 	JZ          stripdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
 	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS.Z   (BX)(DI*1), K1, Z3
 	VMOVUPS.Z   (SI)(DI*1), K1, Z4
 	VSUBPS      Z0, Z2, Z2
@@ -3195,7 +3468,7 @@ stripdone:
 	RET
 
 // func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3219,70 +3492,74 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
 	JLT          maindone
 
 main:
-	VMOVAPS   Z2, Z9
-	VPADDD    Z5, Z2, Z11
-	VPADDD    Z6, Z2, Z13
-	VPADDD    Z7, Z2, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPMULLD   Z3, Z9, Z9
-	VPMULLD   Z3, Z11, Z11
-	VPMULLD   Z3, Z13, Z13
-	VPMULLD   Z3, Z15, Z15
-	VPSRLD    $0x0d, Z9, Z10
-	VPSRLD    $0x0d, Z11, Z12
-	VPSRLD    $0x0d, Z13, Z14
-	VPSRLD    $0x0d, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPMULLD   Z4, Z9, Z9
-	VPMULLD   Z4, Z11, Z11
-	VPMULLD   Z4, Z13, Z13
-	VPMULLD   Z4, Z15, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPS    Z10, Z9, Z9
-	VXORPS    Z12, Z11, Z11
-	VXORPS    Z14, Z13, Z13
-	VXORPS    Z16, Z15, Z15
-	VPSRLD    $0x01, Z9, Z9
-	VPSRLD    $0x01, Z11, Z11
-	VPSRLD    $0x01, Z13, Z13
-	VPSRLD    $0x01, Z15, Z15
-	VMOVUPS   (DX)(BX*1), Z10
-	VMOVUPS   64(DX)(BX*1), Z12
-	VMOVUPS   128(DX)(BX*1), Z14
-	VMOVUPS   192(DX)(BX*1), Z16
-	VMULPS    Z0, Z10, Z10
-	VMULPS    Z0, Z12, Z12
-	VMULPS    Z0, Z14, Z14
-	VMULPS    Z0, Z16, Z16
-	VPCMPD    $0x02, Z9, Z1, K1
-	VPCMPD    $0x02, Z11, Z1, K2
-	VPCMPD    $0x02, Z13, Z1, K3
-	VPCMPD    $0x02, Z15, Z1, K4
-	VMOVAPS.Z Z10, K1, Z10
-	VMOVAPS.Z Z12, K2, Z12
-	VMOVAPS.Z Z14, K3, Z14
-	VMOVAPS.Z Z16, K4, Z16
-	VMOVUPS   Z10, (AX)(BX*1)
-	VMOVUPS   Z12, 64(AX)(BX*1)
-	VMOVUPS   Z14, 128(AX)(BX*1)
-	VMOVUPS   Z16, 192(AX)(BX*1)
-	VPADDD    Z8, Z2, Z2
-	ADDQ      $+256, BX
-	SUBQ      $+64, CX
-	JGE       main
+	VMOVAPS    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPS    (DX)(BX*1), Z10
+	VMOVUPS    64(DX)(BX*1), Z12
+	VMOVUPS    128(DX)(BX*1), Z14
+	VMOVUPS    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPS     Z0, Z10, Z10
+	VMULPS     Z0, Z12, Z12
+	VMULPS     Z0, Z14, Z14
+	VMULPS     Z0, Z16, Z16
+	VPCMPD     $0x02, Z9, Z1, K1
+	VPCMPD     $0x02, Z11, Z1, K2
+	VPCMPD     $0x02, Z13, Z1, K3
+	VPCMPD     $0x02, Z15, Z1, K4
+	VMOVAPS.Z  Z10, K1, Z10
+	VMOVAPS.Z  Z12, K2, Z12
+	VMOVAPS.Z  Z14, K3, Z14
+	VMOVAPS.Z  Z16, K4, Z16
+	VMOVUPS    Z10, (AX)(BX*1)
+	VMOVUPS    Z12, 64(AX)(BX*1)
+	VMOVUPS    Z14, 128(AX)(BX*1)
+	VMOVUPS    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+64, CX
+	JGE        main
 
 maindone:
 	ADDQ $+64, CX
@@ -3290,49 +3567,51 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPS   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPS   (DX)(BX*1), Z7
-	VMULPS    Z0, Z7, Z7
-	VPCMPD    $0x02, Z6, Z1, K1
-	VMOVAPS.Z Z7, K1, Z7
-	VMOVUPS   Z7, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
-	ADDQ      $+64, BX
-	SUBQ      $+16, CX
-	JGE       single
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z7, Z7
+	VPCMPD     $0x02, Z6, Z1, K1
+	VMOVAPS.Z  Z7, K1, Z7
+	VMOVUPS    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+16, CX
+	JGE        single
 
 singledone:
-	ADDQ      $+16, CX
-	JZ        return
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVAPS   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPS    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z3
-	VXORPS    Z3, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z3
-	VXORPS    Z3, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPS.Z (DX)(BX*1), K1, Z3
-	VMULPS    Z0, Z3, Z3
-	VPCMPD    $0x02, Z6, Z1, K2
-	VMOVAPS.Z Z3, K2, Z3
-	VMOVUPS   Z3, K1, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
+	ADDQ       $+16, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z3, Z3
+	VPCMPD     $0x02, Z6, Z1, K2
+	VMOVAPS.Z  Z3, K2, Z3
+	VMOVUPS    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
 
 return:
 	VZEROUPPER

@@ -180,6 +180,22 @@ func vecAffineReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b 
 //go:noescape
 func vecAffineReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
+// vecAffineRowsF64AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a[i]*src[i*lds+j] + b[i]
+//		}
+//	}
+//
+//go:noescape
+func vecAffineRowsF64AVX512(dst, src, a, b *float64, ldd, lds, m, n int)
+
+// vecAffineRowsF64AVX2 is the same loop.
+//
+//go:noescape
+func vecAffineRowsF64AVX2(dst, src, a, b *float64, ldd, lds, m, n int)
+
 // vecAddF64AVX512:
 //
 //	for i := range m {

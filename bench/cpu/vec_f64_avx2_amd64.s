@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -11,21 +11,27 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+0(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+32(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y3
-	VMOVUPD      32(CX)(R9*1), Y5
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -82,9 +88,10 @@ main:
 	VMULPD       Y9, Y8, Y8
 	VMULPD       Y5, Y6, Y6
 	VMULPD       Y10, Y8, Y8
-	VMOVUPD      Y6, (AX)(R9*1)
-	VMOVUPD      Y8, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -94,7 +101,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -123,19 +131,21 @@ single:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y6, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y2, Y5
@@ -164,18 +174,18 @@ singledone:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -183,20 +193,26 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+576(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y2
-	VMOVUPD      32(CX)(R9*1), Y7
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -299,9 +315,10 @@ main:
 	VANDPD       vecConstf64avx2<>+704(SB), Y9, Y9
 	VORPD        Y2, Y6, Y6
 	VORPD        Y3, Y9, Y9
-	VMOVUPD      Y6, (AX)(R9*1)
-	VMOVUPD      Y9, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y9, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -311,7 +328,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y2
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -363,19 +381,21 @@ single:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPD   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMULPD       Y4, Y4, Y5
@@ -427,18 +447,18 @@ singledone:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
 	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -446,20 +466,26 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1824(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y2
-	VMOVUPD      32(CX)(R9*1), Y6
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -516,9 +542,10 @@ main:
 	VANDPD       vecConstf64avx2<>+704(SB), Y10, Y10
 	VORPD        Y2, Y5, Y5
 	VORPD        Y3, Y10, Y10
-	VMOVUPD      Y5, (AX)(R9*1)
-	VMOVUPD      Y10, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -528,7 +555,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y2
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -557,19 +585,21 @@ single:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPD   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
@@ -598,11 +628,11 @@ singledone:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
 	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -617,30 +647,35 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VMAXPD  Y1, Y0, Y1
 	VMAXPD  Y2, Y0, Y2
 	VMAXPD  Y3, Y0, Y3
 	VMAXPD  Y4, Y0, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -650,34 +685,35 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VMAXPD     Y2, Y0, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -685,21 +721,27 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y3
-	VMOVUPD      32(CX)(R9*1), Y8
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -794,9 +836,10 @@ main:
 	VMAXPD       Y8, Y0, Y5
 	VFNMADD231PD Y7, Y4, Y3
 	VFNMADD231PD Y12, Y9, Y5
-	VMOVUPD      Y3, (AX)(R9*1)
-	VMOVUPD      Y5, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -806,7 +849,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -854,19 +898,21 @@ single:
 	VMULPD       Y5, Y7, Y7
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y7, Y4, Y3
-	VMOVUPD      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -914,18 +960,18 @@ singledone:
 	VMULPD       Y6, Y8, Y8
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y8, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -933,21 +979,27 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y3
-	VMOVUPD      32(CX)(R9*1), Y8
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1000,9 +1052,10 @@ main:
 	VMAXPD       Y8, Y0, Y7
 	VFNMADD231PD Y5, Y4, Y3
 	VFNMADD231PD Y6, Y9, Y7
-	VMOVUPD      Y3, (AX)(R9*1)
-	VMOVUPD      Y7, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -1012,7 +1065,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1039,19 +1093,21 @@ single:
 	VDIVPD       Y5, Y7, Y5
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -1078,11 +1134,11 @@ singledone:
 	VDIVPD       Y6, Y8, Y6
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1097,30 +1153,35 @@ TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD a+64(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VMULPD  Y0, Y1, Y1
 	VMULPD  Y0, Y2, Y2
 	VMULPD  Y0, Y3, Y3
 	VMULPD  Y0, Y4, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -1130,27 +1191,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VMULPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1165,30 +1227,35 @@ TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD b+72(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VADDPD  Y0, Y1, Y1
 	VADDPD  Y0, Y2, Y2
 	VADDPD  Y0, Y3, Y3
 	VADDPD  Y0, Y4, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -1198,27 +1265,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VADDPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VADDPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1233,22 +1301,26 @@ TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD b+72(FP), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y2
-	VMOVUPD 32(CX)(R9*1), Y3
-	VMOVUPD 64(CX)(R9*1), Y4
-	VMOVUPD 96(CX)(R9*1), Y5
+	VMOVUPD (CX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
 	VADDPD  Y0, Y2, Y2
 	VADDPD  Y0, Y3, Y3
 	VADDPD  Y0, Y4, Y4
@@ -1257,11 +1329,12 @@ main:
 	VMAXPD  Y3, Y1, Y3
 	VMAXPD  Y4, Y1, Y4
 	VMAXPD  Y5, Y1, Y5
-	VMOVUPD Y2, (AX)(R9*1)
-	VMOVUPD Y3, 32(AX)(R9*1)
-	VMOVUPD Y4, 64(AX)(R9*1)
-	VMOVUPD Y5, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -1271,29 +1344,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y2
+	VMOVUPD (CX), Y2
 	VADDPD  Y0, Y2, Y2
 	VMAXPD  Y2, Y1, Y2
-	VMOVUPD Y2, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y2
-	VMASKMOVPD (CX)(R9*1), Y2, Y3
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPD (CX), Y2, Y3
 	VADDPD     Y0, Y3, Y3
 	VMAXPD     Y3, Y1, Y3
-	VMASKMOVPD Y3, Y2, (AX)(R9*1)
+	VMASKMOVPD Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1308,31 +1382,36 @@ TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD a+64(FP), Y0
 	VBROADCASTSD b+72(FP), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD     (CX)(R9*1), Y2
-	VMOVUPD     32(CX)(R9*1), Y3
-	VMOVUPD     64(CX)(R9*1), Y4
-	VMOVUPD     96(CX)(R9*1), Y5
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
 	VFMADD213PD Y1, Y0, Y2
 	VFMADD213PD Y1, Y0, Y3
 	VFMADD213PD Y1, Y0, Y4
 	VFMADD213PD Y1, Y0, Y5
-	VMOVUPD     Y2, (AX)(R9*1)
-	VMOVUPD     Y3, 32(AX)(R9*1)
-	VMOVUPD     Y4, 64(AX)(R9*1)
-	VMOVUPD     Y5, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+16, R8
 	JGE         main
 
@@ -1342,27 +1421,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (CX)(R9*1), Y2
+	VMOVUPD     (CX), Y2
 	VFMADD213PD Y1, Y0, Y2
-	VMOVUPD     Y2, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPD     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+4, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+4, R8
 	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R10
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y2
-	VMASKMOVPD  (CX)(R9*1), Y2, Y3
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPD  (CX), Y2, Y3
 	VFMADD213PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(R9*1)
+	VMASKMOVPD  Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1377,23 +1457,27 @@ TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD a+64(FP), Y0
 	VBROADCASTSD b+72(FP), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD     (CX)(R9*1), Y3
-	VMOVUPD     32(CX)(R9*1), Y4
-	VMOVUPD     64(CX)(R9*1), Y5
-	VMOVUPD     96(CX)(R9*1), Y6
+	VMOVUPD     (CX), Y3
+	VMOVUPD     32(CX), Y4
+	VMOVUPD     64(CX), Y5
+	VMOVUPD     96(CX), Y6
 	VFMADD213PD Y1, Y0, Y3
 	VFMADD213PD Y1, Y0, Y4
 	VFMADD213PD Y1, Y0, Y5
@@ -1402,11 +1486,12 @@ main:
 	VMAXPD      Y4, Y2, Y4
 	VMAXPD      Y5, Y2, Y5
 	VMAXPD      Y6, Y2, Y6
-	VMOVUPD     Y3, (AX)(R9*1)
-	VMOVUPD     Y4, 32(AX)(R9*1)
-	VMOVUPD     Y5, 64(AX)(R9*1)
-	VMOVUPD     Y6, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPD     Y3, (AX)
+	VMOVUPD     Y4, 32(AX)
+	VMOVUPD     Y5, 64(AX)
+	VMOVUPD     Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+16, R8
 	JGE         main
 
@@ -1416,29 +1501,109 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (CX)(R9*1), Y3
+	VMOVUPD     (CX), Y3
 	VFMADD213PD Y1, Y0, Y3
 	VMAXPD      Y3, Y2, Y3
-	VMOVUPD     Y3, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPD     Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+4, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+4, R8
 	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R10
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y3
-	VMASKMOVPD  (CX)(R9*1), Y3, Y4
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y3
+	VMASKMOVPD  (CX), Y3, Y4
 	VFMADD213PD Y1, Y0, Y4
 	VMAXPD      Y4, Y2, Y4
-	VMASKMOVPD  Y4, Y3, (AX)(R9*1)
+	VMASKMOVPD  Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
+// Requires: AVX, FMA3
+TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+32(FP), DX
+	MOVQ lds+40(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ a+16(FP), R8
+	MOVQ b+24(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+
+row:
+	VBROADCASTSD (R8), Y0
+	ADDQ         $+8, R8
+	VBROADCASTSD (R9), Y1
+	ADDQ         $+8, R9
+	MOVQ         DI, R10
+	SUBQ         $+16, R10
+	JLT          maindone
+
+main:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
+	VFMADD213PD Y1, Y0, Y2
+	VFMADD213PD Y1, Y0, Y3
+	VFMADD213PD Y1, Y0, Y4
+	VFMADD213PD Y1, Y0, Y5
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+16, R10
+	JGE         main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD     (CX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R10
+	JGE         single
+
+singledone:
+	ADDQ        $+4, R10
+	JZ          next
+	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPD  (CX), Y2, Y3
+	VFMADD213PD Y1, Y0, Y3
+	VMASKMOVPD  Y3, Y2, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1455,34 +1620,41 @@ TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+56(FP), DI
 	MOVQ y+16(FP), R8
 	MOVQ ldy+40(FP), R9
-	SHLQ $0x03, R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, DX
+	SUBQ R10, DX
 	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R11*1), Y0
-	VMOVUPD 32(CX)(R11*1), Y2
-	VMOVUPD 64(CX)(R11*1), Y4
-	VMOVUPD 96(CX)(R11*1), Y6
-	VMOVUPD (R8)(R11*1), Y1
-	VMOVUPD 32(R8)(R11*1), Y3
-	VMOVUPD 64(R8)(R11*1), Y5
-	VMOVUPD 96(R8)(R11*1), Y7
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y5, Y4, Y4
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R11*1)
-	VMOVUPD Y2, 32(AX)(R11*1)
-	VMOVUPD Y4, 64(AX)(R11*1)
-	VMOVUPD Y6, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+16, R10
 	JGE     main
 
@@ -1492,29 +1664,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R11*1), Y0
-	VMOVUPD (R8)(R11*1), Y1
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
 	VADDPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y0
-	VMASKMOVPD (CX)(R11*1), Y0, Y1
-	VMASKMOVPD (R8)(R11*1), Y0, Y2
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
 	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R11*1)
+	VMASKMOVPD Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1532,26 +1706,31 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x03, R9
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R11*1), Y1
-	VMOVUPD 32(CX)(R11*1), Y3
-	VMOVUPD 64(CX)(R11*1), Y5
-	VMOVUPD 96(CX)(R11*1), Y7
-	VMOVUPD (R8)(R11*1), Y2
-	VMOVUPD 32(R8)(R11*1), Y4
-	VMOVUPD 64(R8)(R11*1), Y6
-	VMOVUPD 96(R8)(R11*1), Y8
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(CX), Y7
+	VMOVUPD (R8), Y2
+	VMOVUPD 32(R8), Y4
+	VMOVUPD 64(R8), Y6
+	VMOVUPD 96(R8), Y8
 	VADDPD  Y2, Y1, Y1
 	VADDPD  Y4, Y3, Y3
 	VADDPD  Y6, Y5, Y5
@@ -1560,11 +1739,13 @@ main:
 	VMAXPD  Y3, Y0, Y2
 	VMAXPD  Y5, Y0, Y3
 	VMAXPD  Y7, Y0, Y4
-	VMOVUPD Y1, (AX)(R11*1)
-	VMOVUPD Y2, 32(AX)(R11*1)
-	VMOVUPD Y3, 64(AX)(R11*1)
-	VMOVUPD Y4, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+16, R10
 	JGE     main
 
@@ -1574,31 +1755,33 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R11*1), Y1
-	VMOVUPD (R8)(R11*1), Y2
+	VMOVUPD (CX), Y1
+	VMOVUPD (R8), Y2
 	VADDPD  Y2, Y1, Y1
 	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y1
-	VMASKMOVPD (CX)(R11*1), Y1, Y2
-	VMASKMOVPD (R8)(R11*1), Y1, Y3
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y1
+	VMASKMOVPD (CX), Y1, Y2
+	VMASKMOVPD (R8), Y1, Y3
 	VADDPD     Y3, Y2, Y2
 	VMAXPD     Y2, Y0, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R11*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1606,7 +1789,7 @@ next:
 	RET
 
 // func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1616,24 +1799,31 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x03, R9
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+8, R10
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R11*1), Y3
-	VMOVUPD      32(CX)(R11*1), Y5
-	VMOVUPD      (R8)(R11*1), Y4
-	VMOVUPD      32(R8)(R11*1), Y6
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1730,9 +1920,11 @@ main:
 	VMAXPD       Y5, Y0, Y5
 	VFNMADD231PD Y8, Y4, Y3
 	VFNMADD231PD Y12, Y9, Y5
-	VMOVUPD      Y3, (AX)(R11*1)
-	VMOVUPD      Y5, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+8, R10
 	JGE          main
 
@@ -1742,8 +1934,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R11*1), Y3
-	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
@@ -1792,20 +1985,23 @@ single:
 	VMULPD       Y5, Y7, Y7
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y7, Y4, Y3
-	VMOVUPD      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+4, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R10
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPD   (CX)(R11*1), Y3, Y4
-	VMASKMOVPD   (R8)(R11*1), Y3, Y5
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
@@ -1854,11 +2050,11 @@ singledone:
 	VMULPD       Y6, Y8, Y8
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y8, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -1866,7 +2062,7 @@ next:
 	RET
 
 // func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1876,24 +2072,31 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x03, R9
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+8, R10
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R11*1), Y3
-	VMOVUPD      32(CX)(R11*1), Y5
-	VMOVUPD      (R8)(R11*1), Y4
-	VMOVUPD      32(R8)(R11*1), Y6
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1948,9 +2151,11 @@ main:
 	VMAXPD       Y5, Y0, Y5
 	VFNMADD231PD Y6, Y4, Y3
 	VFNMADD231PD Y7, Y9, Y5
-	VMOVUPD      Y3, (AX)(R11*1)
-	VMOVUPD      Y5, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+8, R10
 	JGE          main
 
@@ -1960,8 +2165,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R11*1), Y3
-	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
@@ -1989,20 +2195,23 @@ single:
 	VDIVPD       Y5, Y7, Y5
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+4, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R10
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPD   (CX)(R11*1), Y3, Y4
-	VMASKMOVPD   (R8)(R11*1), Y3, Y5
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
@@ -2030,11 +2239,11 @@ singledone:
 	VDIVPD       Y6, Y8, Y6
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -2042,7 +2251,7 @@ next:
 	RET
 
 // func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2052,22 +2261,29 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	SHLQ         $0x03, R9
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+8, R10
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R11*1), Y3
-	VMOVUPD      32(CX)(R11*1), Y8
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -2120,13 +2336,15 @@ main:
 	VMAXPD       Y8, Y0, Y7
 	VFNMADD231PD Y5, Y4, Y3
 	VFNMADD231PD Y6, Y9, Y7
-	VMOVUPD      (R8)(R11*1), Y4
-	VMOVUPD      32(R8)(R11*1), Y5
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y5
 	VMULPD       Y4, Y3, Y3
 	VMULPD       Y5, Y7, Y7
-	VMOVUPD      Y3, (AX)(R11*1)
-	VMOVUPD      Y7, 32(AX)(R11*1)
-	ADDQ         $+64, R11
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
 	SUBQ         $+8, R10
 	JGE          main
 
@@ -2136,7 +2354,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -2163,21 +2382,24 @@ single:
 	VDIVPD       Y5, Y7, Y5
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      (R8), Y4
 	VMULPD       Y4, Y3, Y3
-	VMOVUPD      Y3, (AX)(R11*1)
-	ADDQ         $+32, R11
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
 	SUBQ         $+4, R10
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R10
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
-	SUBQ         R10, R12
-	VMOVUPS      (R12), Y3
-	VMASKMOVPD   (CX)(R11*1), Y3, Y4
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -2204,13 +2426,13 @@ singledone:
 	VDIVPD       Y6, Y8, Y6
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   (R8)(R11*1), Y3, Y5
+	VMASKMOVPD   (R8), Y3, Y5
 	VMULPD       Y5, Y4, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -2228,34 +2450,41 @@ TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+56(FP), DI
 	MOVQ y+16(FP), R8
 	MOVQ ldy+40(FP), R9
-	SHLQ $0x03, R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, DX
+	SUBQ R10, DX
 	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
 
 row:
 	MOVQ DI, R10
-	XORQ R11, R11
 	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R11*1), Y0
-	VMOVUPD 32(CX)(R11*1), Y2
-	VMOVUPD 64(CX)(R11*1), Y4
-	VMOVUPD 96(CX)(R11*1), Y6
-	VMOVUPD (R8)(R11*1), Y1
-	VMOVUPD 32(R8)(R11*1), Y3
-	VMOVUPD 64(R8)(R11*1), Y5
-	VMOVUPD 96(R8)(R11*1), Y7
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
 	VMULPD  Y1, Y0, Y0
 	VMULPD  Y3, Y2, Y2
 	VMULPD  Y5, Y4, Y4
 	VMULPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R11*1)
-	VMOVUPD Y2, 32(AX)(R11*1)
-	VMOVUPD Y4, 64(AX)(R11*1)
-	VMOVUPD Y6, 96(AX)(R11*1)
-	ADDQ    $+128, R11
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
 	SUBQ    $+16, R10
 	JGE     main
 
@@ -2265,29 +2494,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R11*1), Y0
-	VMOVUPD (R8)(R11*1), Y1
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
 	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R11*1)
-	ADDQ    $+32, R11
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y0
-	VMASKMOVPD (CX)(R11*1), Y0, Y1
-	VMASKMOVPD (R8)(R11*1), Y0, Y2
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
 	VMULPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R11*1)
+	VMASKMOVPD Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
@@ -2476,7 +2707,7 @@ stripdone:
 	RET
 
 // func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2489,6 +2720,7 @@ TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	LEAQ         (CX)(DX*8), SI
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JLT          maindone
@@ -2498,6 +2730,10 @@ main:
 	VMOVUPD      32(CX)(BX*1), Y11
 	VMOVUPD      64(CX)(BX*1), Y14
 	VMOVUPD      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VFMSUB213PD  Y1, Y0, Y11
 	VFMSUB213PD  Y1, Y0, Y14
@@ -2601,6 +2837,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VMAXPD       Y8, Y2, Y8
 	VMOVAPD      Y3, Y9
@@ -2631,11 +2868,12 @@ single:
 singledone:
 	ADDQ         $+4, DX
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), SI
+	LEAQ         vecMaskf64avx2<>+32(SB), DI
 	SHLQ         $0x03, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
 	VMASKMOVPD   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y9
 	VMAXPD       Y9, Y2, Y9
 	VMOVAPD      Y3, Y0
@@ -2936,7 +3174,7 @@ return:
 	RET
 
 // func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2945,6 +3183,7 @@ TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         n+32(FP), SI
 	VBROADCASTSD mean+40(FP), Y0
 	VBROADCASTSD scale+48(FP), Y1
+	LEAQ         (CX)(SI*8), R8
 	XORQ         DI, DI
 	SUBQ         $+16, SI
 	JLT          maindone
@@ -2954,6 +3193,10 @@ main:
 	VMOVUPD     32(CX)(DI*1), Y5
 	VMOVUPD     64(CX)(DI*1), Y8
 	VMOVUPD     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y3
 	VMOVUPD     32(DX)(DI*1), Y6
 	VMOVUPD     64(DX)(DI*1), Y9
@@ -2989,6 +3232,7 @@ maindone:
 
 single:
 	VMOVUPD     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y3
 	VMOVUPD     (BX)(DI*1), Y4
 	VSUBPD      Y0, Y2, Y2
@@ -3002,11 +3246,12 @@ single:
 singledone:
 	ADDQ        $+4, SI
 	JZ          stripdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R8
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, SI
-	SUBQ        SI, R8
-	VMOVUPS     (R8), Y2
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
 	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
 	VMASKMOVPD  (DX)(DI*1), Y2, Y4
 	VMASKMOVPD  (BX)(DI*1), Y2, Y5
 	VSUBPD      Y0, Y3, Y3
@@ -3019,7 +3264,7 @@ stripdone:
 	RET
 
 // func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3041,40 +3286,42 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
 	JLT          maindone
 
 main:
-	VMOVAPD  Y2, Y7
-	VPADDD   Y5, Y2, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPMULLD  Y3, Y7, Y7
-	VPMULLD  Y3, Y9, Y9
-	VPSRLD   $0x0d, Y7, Y8
-	VPSRLD   $0x0d, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPMULLD  Y4, Y7, Y7
-	VPMULLD  Y4, Y9, Y9
-	VPSRLD   $0x10, Y7, Y8
-	VPSRLD   $0x10, Y9, Y10
-	VXORPD   Y8, Y7, Y7
-	VXORPD   Y10, Y9, Y9
-	VPSRLD   $0x01, Y7, Y7
-	VPSRLD   $0x01, Y9, Y9
-	VMOVUPD  (CX)(BX*1), Y8
-	VMOVUPD  32(CX)(BX*1), Y10
-	VMULPD   Y0, Y8, Y8
-	VMULPD   Y0, Y10, Y10
-	VPCMPGTQ Y7, Y1, Y7
-	VPCMPGTQ Y9, Y1, Y9
-	VANDNPD  Y8, Y7, Y8
-	VANDNPD  Y10, Y9, Y10
-	VMOVUPD  Y8, (AX)(BX*1)
-	VMOVUPD  Y10, 32(AX)(BX*1)
-	VPADDD   Y6, Y2, Y2
-	ADDQ     $+64, BX
-	SUBQ     $+8, DX
-	JGE      main
+	VMOVAPD    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPD    (CX)(BX*1), Y8
+	VMOVUPD    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPD     Y0, Y8, Y8
+	VMULPD     Y0, Y10, Y10
+	VPCMPGTQ   Y7, Y1, Y7
+	VPCMPGTQ   Y9, Y1, Y9
+	VANDNPD    Y8, Y7, Y8
+	VANDNPD    Y10, Y9, Y10
+	VMOVUPD    Y8, (AX)(BX*1)
+	VMOVUPD    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+8, DX
+	JGE        main
 
 maindone:
 	ADDQ $+8, DX
@@ -3082,25 +3329,26 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPD  Y2, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPMULLD  Y3, Y6, Y6
-	VPSRLD   $0x0d, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPMULLD  Y4, Y6, Y6
-	VPSRLD   $0x10, Y6, Y7
-	VXORPD   Y7, Y6, Y6
-	VPSRLD   $0x01, Y6, Y6
-	VMOVUPD  (CX)(BX*1), Y7
-	VMULPD   Y0, Y7, Y7
-	VPCMPGTQ Y6, Y1, Y6
-	VANDNPD  Y7, Y6, Y7
-	VMOVUPD  Y7, (AX)(BX*1)
-	VPADDD   Y5, Y2, Y2
-	ADDQ     $+32, BX
-	SUBQ     $+4, DX
-	JGE      single
+	VMOVAPD    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPD    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPD     Y0, Y7, Y7
+	VPCMPGTQ   Y6, Y1, Y6
+	VANDNPD    Y7, Y6, Y7
+	VMOVUPD    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+4, DX
+	JGE        single
 
 singledone:
 	ADDQ       $+4, DX
@@ -3120,6 +3368,7 @@ singledone:
 	VXORPD     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPD (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y3, Y3
 	VPCMPGTQ   Y7, Y1, Y0
 	VANDNPD    Y3, Y0, Y3

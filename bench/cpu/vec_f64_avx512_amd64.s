@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -11,23 +11,31 @@ TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+0(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+8(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R9*1), Z3
-	VMOVUPD           64(DX)(R9*1), Z5
-	VMOVUPD           128(DX)(R9*1), Z7
-	VMOVUPD           192(DX)(R9*1), Z9
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -108,11 +116,12 @@ main:
 	VSCALEFPD         Z6, Z11, Z11
 	VSCALEFPD         Z8, Z12, Z12
 	VSCALEFPD         Z13, Z14, Z14
-	VMOVUPD           Z10, (AX)(R9*1)
-	VMOVUPD           Z11, 64(AX)(R9*1)
-	VMOVUPD           Z12, 128(AX)(R9*1)
-	VMOVUPD           Z14, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPD           Z10, (AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z12, 128(AX)
+	VMOVUPD           Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -122,7 +131,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R9*1), Z3
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -143,19 +153,21 @@ single:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPD           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPD.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -176,18 +188,18 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -195,22 +207,30 @@ TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+136(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R9*1), Z2
-	VMOVUPD          64(DX)(R9*1), Z7
-	VMOVUPD          128(DX)(R9*1), Z12
-	VMOVUPD          192(DX)(R9*1), Z17
+	VMOVUPD          (DX), Z2
+	VMOVUPD          64(DX), Z7
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z17
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -415,11 +435,12 @@ main:
 	VORPD            Z3, Z11, Z11
 	VORPD            Z4, Z15, Z15
 	VORPD            Z5, Z16, Z16
-	VMOVUPD          Z6, (AX)(R9*1)
-	VMOVUPD          Z11, 64(AX)(R9*1)
-	VMOVUPD          Z15, 128(AX)(R9*1)
-	VMOVUPD          Z16, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPD          Z6, (AX)
+	VMOVUPD          Z11, 64(AX)
+	VMOVUPD          Z15, 128(AX)
+	VMOVUPD          Z16, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -429,7 +450,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R9*1), Z2
+	VMOVUPD          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -481,19 +503,21 @@ single:
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD            Z2, Z5, Z5
-	VMOVUPD          Z5, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPD          Z5, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPD.Z        (DX)(R9*1), K1, Z2
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPD.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -545,18 +569,18 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD            Z2, Z5, Z5
-	VMOVUPD          Z5, K1, (AX)(R9*1)
+	VMOVUPD          Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -564,22 +588,30 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+448(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R9*1), Z2
-	VMOVUPD           64(DX)(R9*1), Z6
-	VMOVUPD           128(DX)(R9*1), Z10
-	VMOVUPD           192(DX)(R9*1), Z14
+	VMOVUPD           (DX), Z2
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -692,11 +724,12 @@ main:
 	VORPD             Z3, Z13, Z13
 	VORPD             Z4, Z18, Z18
 	VORPD             Z6, Z20, Z20
-	VMOVUPD           Z5, (AX)(R9*1)
-	VMOVUPD           Z13, 64(AX)(R9*1)
-	VMOVUPD           Z18, 128(AX)(R9*1)
-	VMOVUPD           Z20, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPD           Z5, (AX)
+	VMOVUPD           Z13, 64(AX)
+	VMOVUPD           Z18, 128(AX)
+	VMOVUPD           Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -706,7 +739,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R9*1), Z2
+	VMOVUPD           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -735,19 +769,21 @@ single:
 	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPD           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPD.Z         (DX)(R9*1), K1, Z2
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -776,11 +812,11 @@ singledone:
 	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -795,25 +831,29 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VMAXPD  Z1, Z0, Z1
 	VMAXPD  Z2, Z0, Z2
 	VMAXPD  Z3, Z0, Z3
@@ -822,15 +862,16 @@ main:
 	VMAXPD  Z6, Z0, Z6
 	VMAXPD  Z7, Z0, Z7
 	VMAXPD  Z8, Z0, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -840,34 +881,35 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VMAXPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VMAXPD    Z1, Z0, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -875,23 +917,31 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R9*1), Z3
-	VMOVUPD          64(DX)(R9*1), Z8
-	VMOVUPD          128(DX)(R9*1), Z13
-	VMOVUPD          192(DX)(R9*1), Z18
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z13
+	VMOVUPD          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1080,11 +1130,12 @@ main:
 	VFNMADD231PD     Z12, Z9, Z5
 	VFNMADD231PD     Z17, Z14, Z6
 	VFNMADD231PD     Z22, Z19, Z8
-	VMOVUPD          Z3, (AX)(R9*1)
-	VMOVUPD          Z5, 64(AX)(R9*1)
-	VMOVUPD          Z6, 128(AX)(R9*1)
-	VMOVUPD          Z8, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPD          Z3, (AX)
+	VMOVUPD          Z5, 64(AX)
+	VMOVUPD          Z6, 128(AX)
+	VMOVUPD          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -1094,7 +1145,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R9*1), Z3
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1142,19 +1194,21 @@ single:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPD          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPD.Z        (DX)(R9*1), K1, Z3
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1202,18 +1256,18 @@ singledone:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(R9*1)
+	VMOVUPD          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1221,23 +1275,31 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R9*1), Z3
-	VMOVUPD           64(DX)(R9*1), Z8
-	VMOVUPD           128(DX)(R9*1), Z13
-	VMOVUPD           192(DX)(R9*1), Z18
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1370,11 +1432,12 @@ main:
 	VFNMADD231PD      Z15, Z9, Z5
 	VFNMADD231PD      Z21, Z14, Z7
 	VFNMADD231PD      Z25, Z19, Z8
-	VMOVUPD           Z3, (AX)(R9*1)
-	VMOVUPD           Z5, 64(AX)(R9*1)
-	VMOVUPD           Z7, 128(AX)(R9*1)
-	VMOVUPD           Z8, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z7, 128(AX)
+	VMOVUPD           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -1384,7 +1447,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R9*1), Z3
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -1418,19 +1482,21 @@ single:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPD.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -1464,11 +1530,11 @@ singledone:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, K1, (AX)(R9*1)
+	VMOVUPD           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1483,25 +1549,29 @@ TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VMULPD  Z0, Z1, Z1
 	VMULPD  Z0, Z2, Z2
 	VMULPD  Z0, Z3, Z3
@@ -1510,15 +1580,16 @@ main:
 	VMULPD  Z0, Z6, Z6
 	VMULPD  Z0, Z7, Z7
 	VMULPD  Z0, Z8, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1528,27 +1599,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1563,25 +1635,29 @@ TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD b+72(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VADDPD  Z0, Z1, Z1
 	VADDPD  Z0, Z2, Z2
 	VADDPD  Z0, Z3, Z3
@@ -1590,15 +1666,16 @@ main:
 	VADDPD  Z0, Z6, Z6
 	VADDPD  Z0, Z7, Z7
 	VADDPD  Z0, Z8, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1608,27 +1685,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VADDPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VADDPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1643,26 +1721,30 @@ TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD b+72(FP), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z2
-	VMOVUPD 64(DX)(R9*1), Z3
-	VMOVUPD 128(DX)(R9*1), Z4
-	VMOVUPD 192(DX)(R9*1), Z5
-	VMOVUPD 256(DX)(R9*1), Z6
-	VMOVUPD 320(DX)(R9*1), Z7
-	VMOVUPD 384(DX)(R9*1), Z8
-	VMOVUPD 448(DX)(R9*1), Z9
+	VMOVUPD (DX), Z2
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z5
+	VMOVUPD 256(DX), Z6
+	VMOVUPD 320(DX), Z7
+	VMOVUPD 384(DX), Z8
+	VMOVUPD 448(DX), Z9
 	VADDPD  Z0, Z2, Z2
 	VADDPD  Z0, Z3, Z3
 	VADDPD  Z0, Z4, Z4
@@ -1679,15 +1761,16 @@ main:
 	VMAXPD  Z7, Z1, Z7
 	VMAXPD  Z8, Z1, Z8
 	VMAXPD  Z9, Z1, Z9
-	VMOVUPD Z2, (AX)(R9*1)
-	VMOVUPD Z3, 64(AX)(R9*1)
-	VMOVUPD Z4, 128(AX)(R9*1)
-	VMOVUPD Z5, 192(AX)(R9*1)
-	VMOVUPD Z6, 256(AX)(R9*1)
-	VMOVUPD Z7, 320(AX)(R9*1)
-	VMOVUPD Z8, 384(AX)(R9*1)
-	VMOVUPD Z9, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z5, 192(AX)
+	VMOVUPD Z6, 256(AX)
+	VMOVUPD Z7, 320(AX)
+	VMOVUPD Z8, 384(AX)
+	VMOVUPD Z9, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1697,29 +1780,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z2
+	VMOVUPD (DX), Z2
 	VADDPD  Z0, Z2, Z2
 	VMAXPD  Z2, Z1, Z2
-	VMOVUPD Z2, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z2
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z2
 	VADDPD    Z0, Z2, Z2
 	VMAXPD    Z2, Z1, Z2
-	VMOVUPD   Z2, K1, (AX)(R9*1)
+	VMOVUPD   Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1734,26 +1818,30 @@ TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD a+64(FP), Z0
 	VBROADCASTSD b+72(FP), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD     (DX)(R9*1), Z2
-	VMOVUPD     64(DX)(R9*1), Z3
-	VMOVUPD     128(DX)(R9*1), Z4
-	VMOVUPD     192(DX)(R9*1), Z5
-	VMOVUPD     256(DX)(R9*1), Z6
-	VMOVUPD     320(DX)(R9*1), Z7
-	VMOVUPD     384(DX)(R9*1), Z8
-	VMOVUPD     448(DX)(R9*1), Z9
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
 	VFMADD213PD Z1, Z0, Z2
 	VFMADD213PD Z1, Z0, Z3
 	VFMADD213PD Z1, Z0, Z4
@@ -1762,15 +1850,16 @@ main:
 	VFMADD213PD Z1, Z0, Z7
 	VFMADD213PD Z1, Z0, Z8
 	VFMADD213PD Z1, Z0, Z9
-	VMOVUPD     Z2, (AX)(R9*1)
-	VMOVUPD     Z3, 64(AX)(R9*1)
-	VMOVUPD     Z4, 128(AX)(R9*1)
-	VMOVUPD     Z5, 192(AX)(R9*1)
-	VMOVUPD     Z6, 256(AX)(R9*1)
-	VMOVUPD     Z7, 320(AX)(R9*1)
-	VMOVUPD     Z8, 384(AX)(R9*1)
-	VMOVUPD     Z9, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, 64(AX)
+	VMOVUPD     Z4, 128(AX)
+	VMOVUPD     Z5, 192(AX)
+	VMOVUPD     Z6, 256(AX)
+	VMOVUPD     Z7, 320(AX)
+	VMOVUPD     Z8, 384(AX)
+	VMOVUPD     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+64, CX
 	JGE         main
 
@@ -1780,27 +1869,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (DX)(R9*1), Z2
+	VMOVUPD     (DX), Z2
 	VFMADD213PD Z1, Z0, Z2
-	VMOVUPD     Z2, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPD     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+8, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+8, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z2
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX), K1, Z2
 	VFMADD213PD Z1, Z0, Z2
-	VMOVUPD     Z2, K1, (AX)(R9*1)
+	VMOVUPD     Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1815,27 +1905,31 @@ TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD a+64(FP), Z0
 	VBROADCASTSD b+72(FP), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD     (DX)(R9*1), Z3
-	VMOVUPD     64(DX)(R9*1), Z4
-	VMOVUPD     128(DX)(R9*1), Z5
-	VMOVUPD     192(DX)(R9*1), Z6
-	VMOVUPD     256(DX)(R9*1), Z7
-	VMOVUPD     320(DX)(R9*1), Z8
-	VMOVUPD     384(DX)(R9*1), Z9
-	VMOVUPD     448(DX)(R9*1), Z10
+	VMOVUPD     (DX), Z3
+	VMOVUPD     64(DX), Z4
+	VMOVUPD     128(DX), Z5
+	VMOVUPD     192(DX), Z6
+	VMOVUPD     256(DX), Z7
+	VMOVUPD     320(DX), Z8
+	VMOVUPD     384(DX), Z9
+	VMOVUPD     448(DX), Z10
 	VFMADD213PD Z1, Z0, Z3
 	VFMADD213PD Z1, Z0, Z4
 	VFMADD213PD Z1, Z0, Z5
@@ -1852,15 +1946,16 @@ main:
 	VMAXPD      Z8, Z2, Z8
 	VMAXPD      Z9, Z2, Z9
 	VMAXPD      Z10, Z2, Z10
-	VMOVUPD     Z3, (AX)(R9*1)
-	VMOVUPD     Z4, 64(AX)(R9*1)
-	VMOVUPD     Z5, 128(AX)(R9*1)
-	VMOVUPD     Z6, 192(AX)(R9*1)
-	VMOVUPD     Z7, 256(AX)(R9*1)
-	VMOVUPD     Z8, 320(AX)(R9*1)
-	VMOVUPD     Z9, 384(AX)(R9*1)
-	VMOVUPD     Z10, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPD     Z3, (AX)
+	VMOVUPD     Z4, 64(AX)
+	VMOVUPD     Z5, 128(AX)
+	VMOVUPD     Z6, 192(AX)
+	VMOVUPD     Z7, 256(AX)
+	VMOVUPD     Z8, 320(AX)
+	VMOVUPD     Z9, 384(AX)
+	VMOVUPD     Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+64, CX
 	JGE         main
 
@@ -1870,29 +1965,121 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (DX)(R9*1), Z3
+	VMOVUPD     (DX), Z3
 	VFMADD213PD Z1, Z0, Z3
 	VMAXPD      Z3, Z2, Z3
-	VMOVUPD     Z3, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPD     Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+8, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+8, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z3
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX), K1, Z3
 	VFMADD213PD Z1, Z0, Z3
 	VMAXPD      Z3, Z2, Z3
-	VMOVUPD     Z3, K1, (AX)(R9*1)
+	VMOVUPD     Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAffineRowsF64AVX512(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecAffineRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+32(FP), BX
+	MOVQ lds+40(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ a+16(FP), R9
+	MOVQ b+24(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+
+row:
+	VBROADCASTSD (R9), Z0
+	ADDQ         $+8, R9
+	VBROADCASTSD (R10), Z1
+	ADDQ         $+8, R10
+	MOVQ         R8, CX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
+	VFMADD213PD Z1, Z0, Z2
+	VFMADD213PD Z1, Z0, Z3
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, 64(AX)
+	VMOVUPD     Z4, 128(AX)
+	VMOVUPD     Z5, 192(AX)
+	VMOVUPD     Z6, 256(AX)
+	VMOVUPD     Z7, 320(AX)
+	VMOVUPD     Z8, 384(AX)
+	VMOVUPD     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+8, CX
+	JZ          next
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (DX), K1, Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1909,33 +2096,38 @@ TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ n+56(FP), R8
 	MOVQ y+16(FP), R9
 	MOVQ ldy+40(FP), R10
-	SHLQ $0x03, R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
 	SHLQ $0x03, BX
+	SUBQ CX, BX
 	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R11*1), Z0
-	VMOVUPD 64(DX)(R11*1), Z2
-	VMOVUPD 128(DX)(R11*1), Z4
-	VMOVUPD 192(DX)(R11*1), Z6
-	VMOVUPD 256(DX)(R11*1), Z8
-	VMOVUPD 320(DX)(R11*1), Z10
-	VMOVUPD 384(DX)(R11*1), Z12
-	VMOVUPD 448(DX)(R11*1), Z14
-	VMOVUPD (R9)(R11*1), Z1
-	VMOVUPD 64(R9)(R11*1), Z3
-	VMOVUPD 128(R9)(R11*1), Z5
-	VMOVUPD 192(R9)(R11*1), Z7
-	VMOVUPD 256(R9)(R11*1), Z9
-	VMOVUPD 320(R9)(R11*1), Z11
-	VMOVUPD 384(R9)(R11*1), Z13
-	VMOVUPD 448(R9)(R11*1), Z15
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z5, Z4, Z4
@@ -1944,15 +2136,17 @@ main:
 	VADDPD  Z11, Z10, Z10
 	VADDPD  Z13, Z12, Z12
 	VADDPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R11*1)
-	VMOVUPD Z2, 64(AX)(R11*1)
-	VMOVUPD Z4, 128(AX)(R11*1)
-	VMOVUPD Z6, 192(AX)(R11*1)
-	VMOVUPD Z8, 256(AX)(R11*1)
-	VMOVUPD Z10, 320(AX)(R11*1)
-	VMOVUPD Z12, 384(AX)(R11*1)
-	VMOVUPD Z14, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1962,29 +2156,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R11*1), Z0
-	VMOVUPD (R9)(R11*1), Z1
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
 	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPD.Z (DX)(R11*1), K1, Z0
-	VMOVUPD.Z (R9)(R11*1), K1, Z1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R11*1)
+	VMOVUPD   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2002,34 +2198,39 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R11*1), Z1
-	VMOVUPD 64(DX)(R11*1), Z3
-	VMOVUPD 128(DX)(R11*1), Z5
-	VMOVUPD 192(DX)(R11*1), Z7
-	VMOVUPD 256(DX)(R11*1), Z9
-	VMOVUPD 320(DX)(R11*1), Z11
-	VMOVUPD 384(DX)(R11*1), Z13
-	VMOVUPD 448(DX)(R11*1), Z15
-	VMOVUPD (R9)(R11*1), Z2
-	VMOVUPD 64(R9)(R11*1), Z4
-	VMOVUPD 128(R9)(R11*1), Z6
-	VMOVUPD 192(R9)(R11*1), Z8
-	VMOVUPD 256(R9)(R11*1), Z10
-	VMOVUPD 320(R9)(R11*1), Z12
-	VMOVUPD 384(R9)(R11*1), Z14
-	VMOVUPD 448(R9)(R11*1), Z16
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 128(DX), Z5
+	VMOVUPD 192(DX), Z7
+	VMOVUPD 256(DX), Z9
+	VMOVUPD 320(DX), Z11
+	VMOVUPD 384(DX), Z13
+	VMOVUPD 448(DX), Z15
+	VMOVUPD (R9), Z2
+	VMOVUPD 64(R9), Z4
+	VMOVUPD 128(R9), Z6
+	VMOVUPD 192(R9), Z8
+	VMOVUPD 256(R9), Z10
+	VMOVUPD 320(R9), Z12
+	VMOVUPD 384(R9), Z14
+	VMOVUPD 448(R9), Z16
 	VADDPD  Z2, Z1, Z1
 	VADDPD  Z4, Z3, Z3
 	VADDPD  Z6, Z5, Z5
@@ -2046,15 +2247,17 @@ main:
 	VMAXPD  Z11, Z0, Z6
 	VMAXPD  Z13, Z0, Z7
 	VMAXPD  Z15, Z0, Z8
-	VMOVUPD Z1, (AX)(R11*1)
-	VMOVUPD Z2, 64(AX)(R11*1)
-	VMOVUPD Z3, 128(AX)(R11*1)
-	VMOVUPD Z4, 192(AX)(R11*1)
-	VMOVUPD Z5, 256(AX)(R11*1)
-	VMOVUPD Z6, 320(AX)(R11*1)
-	VMOVUPD Z7, 384(AX)(R11*1)
-	VMOVUPD Z8, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -2064,31 +2267,33 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R11*1), Z1
-	VMOVUPD (R9)(R11*1), Z2
+	VMOVUPD (DX), Z1
+	VMOVUPD (R9), Z2
 	VADDPD  Z2, Z1, Z1
 	VMAXPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPD.Z (DX)(R11*1), K1, Z1
-	VMOVUPD.Z (R9)(R11*1), K1, Z2
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (R9), K1, Z2
 	VADDPD    Z2, Z1, Z1
 	VMAXPD    Z1, Z0, Z1
-	VMOVUPD   Z1, K1, (AX)(R11*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2096,7 +2301,7 @@ next:
 	RET
 
 // func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2106,28 +2311,37 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R11*1), Z3
-	VMOVUPD          64(DX)(R11*1), Z5
-	VMOVUPD          128(DX)(R11*1), Z7
-	VMOVUPD          192(DX)(R11*1), Z9
-	VMOVUPD          (R9)(R11*1), Z4
-	VMOVUPD          64(R9)(R11*1), Z6
-	VMOVUPD          128(R9)(R11*1), Z8
-	VMOVUPD          192(R9)(R11*1), Z10
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          128(DX), Z7
+	VMOVUPD          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPD          (R9), Z4
+	VMOVUPD          64(R9), Z6
+	VMOVUPD          128(R9), Z8
+	VMOVUPD          192(R9), Z10
 	VADDPD           Z4, Z3, Z3
 	VADDPD           Z6, Z5, Z5
 	VADDPD           Z8, Z7, Z7
@@ -2320,11 +2534,13 @@ main:
 	VFNMADD231PD     Z14, Z11, Z5
 	VFNMADD231PD     Z18, Z15, Z6
 	VFNMADD231PD     Z22, Z19, Z7
-	VMOVUPD          Z3, (AX)(R11*1)
-	VMOVUPD          Z5, 64(AX)(R11*1)
-	VMOVUPD          Z6, 128(AX)(R11*1)
-	VMOVUPD          Z7, 192(AX)(R11*1)
-	ADDQ             $+256, R11
+	VMOVUPD          Z3, (AX)
+	VMOVUPD          Z5, 64(AX)
+	VMOVUPD          Z6, 128(AX)
+	VMOVUPD          Z7, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -2334,8 +2550,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R11*1), Z3
-	VMOVUPD          (R9)(R11*1), Z4
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2384,20 +2601,23 @@ single:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)(R11*1)
-	ADDQ             $+64, R11
+	VMOVUPD          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R12
-	SHLQ             CL, R12
-	DECQ             R12
-	KMOVW            R12, K1
-	VMOVUPD.Z        (DX)(R11*1), K1, Z3
-	VMOVUPD.Z        (R9)(R11*1), K1, Z4
+	MOVQ             $0x00000001, R11
+	SHLQ             CL, R11
+	DECQ             R11
+	KMOVW            R11, K1
+	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2446,11 +2666,11 @@ singledone:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(R11*1)
+	VMOVUPD          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2458,7 +2678,7 @@ next:
 	RET
 
 // func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2468,28 +2688,37 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R11*1), Z3
-	VMOVUPD           64(DX)(R11*1), Z5
-	VMOVUPD           128(DX)(R11*1), Z7
-	VMOVUPD           192(DX)(R11*1), Z9
-	VMOVUPD           (R9)(R11*1), Z4
-	VMOVUPD           64(R9)(R11*1), Z6
-	VMOVUPD           128(R9)(R11*1), Z8
-	VMOVUPD           192(R9)(R11*1), Z10
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z8
+	VMOVUPD           192(R9), Z10
 	VADDPD            Z4, Z3, Z3
 	VADDPD            Z6, Z5, Z5
 	VADDPD            Z8, Z7, Z7
@@ -2626,11 +2855,13 @@ main:
 	VFNMADD231PD      Z16, Z11, Z5
 	VFNMADD231PD      Z21, Z15, Z6
 	VFNMADD231PD      Z25, Z19, Z7
-	VMOVUPD           Z3, (AX)(R11*1)
-	VMOVUPD           Z5, 64(AX)(R11*1)
-	VMOVUPD           Z6, 128(AX)(R11*1)
-	VMOVUPD           Z7, 192(AX)(R11*1)
-	ADDQ              $+256, R11
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z6, 128(AX)
+	VMOVUPD           Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -2640,8 +2871,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R11*1), Z3
-	VMOVUPD           (R9)(R11*1), Z4
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
@@ -2676,20 +2908,23 @@ single:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, (AX)(R11*1)
-	ADDQ              $+64, R11
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
-	VMOVUPD.Z         (DX)(R11*1), K1, Z3
-	VMOVUPD.Z         (R9)(R11*1), K1, Z4
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (R9), K1, Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
@@ -2724,11 +2959,11 @@ singledone:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, K1, (AX)(R11*1)
+	VMOVUPD           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -2736,7 +2971,7 @@ next:
 	RET
 
 // func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2746,24 +2981,33 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R11*1), Z3
-	VMOVUPD           64(DX)(R11*1), Z8
-	VMOVUPD           128(DX)(R11*1), Z13
-	VMOVUPD           192(DX)(R11*1), Z18
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2896,19 +3140,21 @@ main:
 	VFNMADD231PD      Z15, Z9, Z5
 	VFNMADD231PD      Z21, Z14, Z7
 	VFNMADD231PD      Z25, Z19, Z8
-	VMOVUPD           (R9)(R11*1), Z4
-	VMOVUPD           64(R9)(R11*1), Z6
-	VMOVUPD           128(R9)(R11*1), Z9
-	VMOVUPD           192(R9)(R11*1), Z10
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z9
+	VMOVUPD           192(R9), Z10
 	VMULPD            Z4, Z3, Z3
 	VMULPD            Z6, Z5, Z5
 	VMULPD            Z9, Z7, Z7
 	VMULPD            Z10, Z8, Z8
-	VMOVUPD           Z3, (AX)(R11*1)
-	VMOVUPD           Z5, 64(AX)(R11*1)
-	VMOVUPD           Z7, 128(AX)(R11*1)
-	VMOVUPD           Z8, 192(AX)(R11*1)
-	ADDQ              $+256, R11
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z7, 128(AX)
+	VMOVUPD           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -2918,7 +3164,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R11*1), Z3
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2952,21 +3199,24 @@ single:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           (R9)(R11*1), Z4
+	VMOVUPD           (R9), Z4
 	VMULPD            Z4, Z3, Z3
-	VMOVUPD           Z3, (AX)(R11*1)
-	ADDQ              $+64, R11
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
-	VMOVUPD.Z         (DX)(R11*1), K1, Z3
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -3000,13 +3250,13 @@ singledone:
 	VFMADD231PD       Z8, Z7, Z6
 	VMAXPD            Z3, Z0, Z3
 	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD.Z         (R9)(R11*1), K1, Z4
+	VMOVUPD.Z         (R9), K1, Z4
 	VMULPD            Z4, Z3, Z3
-	VMOVUPD           Z3, K1, (AX)(R11*1)
+	VMOVUPD           Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -3024,33 +3274,38 @@ TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ n+56(FP), R8
 	MOVQ y+16(FP), R9
 	MOVQ ldy+40(FP), R10
-	SHLQ $0x03, R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
 	SHLQ $0x03, BX
+	SUBQ CX, BX
 	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R11*1), Z0
-	VMOVUPD 64(DX)(R11*1), Z2
-	VMOVUPD 128(DX)(R11*1), Z4
-	VMOVUPD 192(DX)(R11*1), Z6
-	VMOVUPD 256(DX)(R11*1), Z8
-	VMOVUPD 320(DX)(R11*1), Z10
-	VMOVUPD 384(DX)(R11*1), Z12
-	VMOVUPD 448(DX)(R11*1), Z14
-	VMOVUPD (R9)(R11*1), Z1
-	VMOVUPD 64(R9)(R11*1), Z3
-	VMOVUPD 128(R9)(R11*1), Z5
-	VMOVUPD 192(R9)(R11*1), Z7
-	VMOVUPD 256(R9)(R11*1), Z9
-	VMOVUPD 320(R9)(R11*1), Z11
-	VMOVUPD 384(R9)(R11*1), Z13
-	VMOVUPD 448(R9)(R11*1), Z15
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
 	VMULPD  Z1, Z0, Z0
 	VMULPD  Z3, Z2, Z2
 	VMULPD  Z5, Z4, Z4
@@ -3059,15 +3314,17 @@ main:
 	VMULPD  Z11, Z10, Z10
 	VMULPD  Z13, Z12, Z12
 	VMULPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R11*1)
-	VMOVUPD Z2, 64(AX)(R11*1)
-	VMOVUPD Z4, 128(AX)(R11*1)
-	VMOVUPD Z6, 192(AX)(R11*1)
-	VMOVUPD Z8, 256(AX)(R11*1)
-	VMOVUPD Z10, 320(AX)(R11*1)
-	VMOVUPD Z12, 384(AX)(R11*1)
-	VMOVUPD Z14, 448(AX)(R11*1)
-	ADDQ    $+512, R11
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -3077,29 +3334,31 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R11*1), Z0
-	VMOVUPD (R9)(R11*1), Z1
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
 	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R11*1)
-	ADDQ    $+64, R11
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
-	VMOVUPD.Z (DX)(R11*1), K1, Z0
-	VMOVUPD.Z (R9)(R11*1), K1, Z1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
 	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R11*1)
+	VMOVUPD   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
@@ -3293,7 +3552,7 @@ stripdone:
 	RET
 
 // func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3306,6 +3565,7 @@ TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	LEAQ         (DX)(CX*8), SI
 	XORQ         BX, BX
 	SUBQ         $+32, CX
 	JLT          maindone
@@ -3315,6 +3575,10 @@ main:
 	VMOVUPD           64(DX)(BX*1), Z11
 	VMOVUPD           128(DX)(BX*1), Z14
 	VMOVUPD           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VFMSUB213PD       Z1, Z0, Z11
 	VFMSUB213PD       Z1, Z0, Z14
@@ -3418,6 +3682,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z9
@@ -3448,11 +3713,12 @@ single:
 singledone:
 	ADDQ              $+8, CX
 	JZ                stripdone
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z0
@@ -3754,7 +4020,7 @@ return:
 	RET
 
 // func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3763,6 +4029,7 @@ TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         n+32(FP), CX
 	VBROADCASTSD mean+40(FP), Z0
 	VBROADCASTSD scale+48(FP), Z1
+	LEAQ         (DX)(CX*8), R8
 	XORQ         DI, DI
 	SUBQ         $+32, CX
 	JLT          maindone
@@ -3772,6 +4039,10 @@ main:
 	VMOVUPD     64(DX)(DI*1), Z5
 	VMOVUPD     128(DX)(DI*1), Z8
 	VMOVUPD     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
 	VMOVUPD     (BX)(DI*1), Z3
 	VMOVUPD     64(BX)(DI*1), Z6
 	VMOVUPD     128(BX)(DI*1), Z9
@@ -3807,6 +4078,7 @@ maindone:
 
 single:
 	VMOVUPD     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (BX)(DI*1), Z3
 	VMOVUPD     (SI)(DI*1), Z4
 	VSUBPD      Z0, Z2, Z2
@@ -3820,11 +4092,12 @@ single:
 singledone:
 	ADDQ        $+8, CX
 	JZ          stripdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
 	VMOVUPD.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD.Z   (BX)(DI*1), K1, Z3
 	VMOVUPD.Z   (SI)(DI*1), K1, Z4
 	VSUBPD      Z0, Z2, Z2
@@ -3837,7 +4110,7 @@ stripdone:
 	RET
 
 // func vecDropoutF64AVX512(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3861,70 +4134,74 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
 	JLT          maindone
 
 main:
-	VMOVAPD   Z2, Z9
-	VPADDD    Z5, Z2, Z11
-	VPADDD    Z6, Z2, Z13
-	VPADDD    Z7, Z2, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPMULLD   Z3, Z9, Z9
-	VPMULLD   Z3, Z11, Z11
-	VPMULLD   Z3, Z13, Z13
-	VPMULLD   Z3, Z15, Z15
-	VPSRLD    $0x0d, Z9, Z10
-	VPSRLD    $0x0d, Z11, Z12
-	VPSRLD    $0x0d, Z13, Z14
-	VPSRLD    $0x0d, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPMULLD   Z4, Z9, Z9
-	VPMULLD   Z4, Z11, Z11
-	VPMULLD   Z4, Z13, Z13
-	VPMULLD   Z4, Z15, Z15
-	VPSRLD    $0x10, Z9, Z10
-	VPSRLD    $0x10, Z11, Z12
-	VPSRLD    $0x10, Z13, Z14
-	VPSRLD    $0x10, Z15, Z16
-	VXORPD    Z10, Z9, Z9
-	VXORPD    Z12, Z11, Z11
-	VXORPD    Z14, Z13, Z13
-	VXORPD    Z16, Z15, Z15
-	VPSRLD    $0x01, Z9, Z9
-	VPSRLD    $0x01, Z11, Z11
-	VPSRLD    $0x01, Z13, Z13
-	VPSRLD    $0x01, Z15, Z15
-	VMOVUPD   (DX)(BX*1), Z10
-	VMOVUPD   64(DX)(BX*1), Z12
-	VMOVUPD   128(DX)(BX*1), Z14
-	VMOVUPD   192(DX)(BX*1), Z16
-	VMULPD    Z0, Z10, Z10
-	VMULPD    Z0, Z12, Z12
-	VMULPD    Z0, Z14, Z14
-	VMULPD    Z0, Z16, Z16
-	VPCMPQ    $0x02, Z9, Z1, K1
-	VPCMPQ    $0x02, Z11, Z1, K2
-	VPCMPQ    $0x02, Z13, Z1, K3
-	VPCMPQ    $0x02, Z15, Z1, K4
-	VMOVAPD.Z Z10, K1, Z10
-	VMOVAPD.Z Z12, K2, Z12
-	VMOVAPD.Z Z14, K3, Z14
-	VMOVAPD.Z Z16, K4, Z16
-	VMOVUPD   Z10, (AX)(BX*1)
-	VMOVUPD   Z12, 64(AX)(BX*1)
-	VMOVUPD   Z14, 128(AX)(BX*1)
-	VMOVUPD   Z16, 192(AX)(BX*1)
-	VPADDD    Z8, Z2, Z2
-	ADDQ      $+256, BX
-	SUBQ      $+32, CX
-	JGE       main
+	VMOVAPD    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPD    (DX)(BX*1), Z10
+	VMOVUPD    64(DX)(BX*1), Z12
+	VMOVUPD    128(DX)(BX*1), Z14
+	VMOVUPD    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPD     Z0, Z10, Z10
+	VMULPD     Z0, Z12, Z12
+	VMULPD     Z0, Z14, Z14
+	VMULPD     Z0, Z16, Z16
+	VPCMPQ     $0x02, Z9, Z1, K1
+	VPCMPQ     $0x02, Z11, Z1, K2
+	VPCMPQ     $0x02, Z13, Z1, K3
+	VPCMPQ     $0x02, Z15, Z1, K4
+	VMOVAPD.Z  Z10, K1, Z10
+	VMOVAPD.Z  Z12, K2, Z12
+	VMOVAPD.Z  Z14, K3, Z14
+	VMOVAPD.Z  Z16, K4, Z16
+	VMOVUPD    Z10, (AX)(BX*1)
+	VMOVUPD    Z12, 64(AX)(BX*1)
+	VMOVUPD    Z14, 128(AX)(BX*1)
+	VMOVUPD    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+32, CX
+	JGE        main
 
 maindone:
 	ADDQ $+32, CX
@@ -3932,49 +4209,51 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVAPD   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPD   (DX)(BX*1), Z7
-	VMULPD    Z0, Z7, Z7
-	VPCMPQ    $0x02, Z6, Z1, K1
-	VMOVAPD.Z Z7, K1, Z7
-	VMOVUPD   Z7, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
-	ADDQ      $+64, BX
-	SUBQ      $+8, CX
-	JGE       single
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z7, Z7
+	VPCMPQ     $0x02, Z6, Z1, K1
+	VMOVAPD.Z  Z7, K1, Z7
+	VMOVUPD    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+8, CX
+	JGE        single
 
 singledone:
-	ADDQ      $+8, CX
-	JZ        return
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVAPD   Z2, Z6
-	VPSRLD    $0x10, Z6, Z7
-	VXORPD    Z7, Z6, Z6
-	VPMULLD   Z3, Z6, Z6
-	VPSRLD    $0x0d, Z6, Z3
-	VXORPD    Z3, Z6, Z6
-	VPMULLD   Z4, Z6, Z6
-	VPSRLD    $0x10, Z6, Z3
-	VXORPD    Z3, Z6, Z6
-	VPSRLD    $0x01, Z6, Z6
-	VMOVUPD.Z (DX)(BX*1), K1, Z3
-	VMULPD    Z0, Z3, Z3
-	VPCMPQ    $0x02, Z6, Z1, K2
-	VMOVAPD.Z Z3, K2, Z3
-	VMOVUPD   Z3, K1, (AX)(BX*1)
-	VPADDD    Z5, Z2, Z2
+	ADDQ       $+8, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z3, Z3
+	VPCMPQ     $0x02, Z6, Z1, K2
+	VMOVAPD.Z  Z3, K2, Z3
+	VMOVUPD    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
 
 return:
 	VZEROUPPER

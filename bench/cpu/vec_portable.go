@@ -27,6 +27,7 @@ func vecPortable[T float]() vecKernels[T] {
 		siluMul:       rows(siluMulRow[T]),
 		mul:           rows(mulRow[T]),
 		rowMax:        rowMaxPortable[T],
+		affineRows:    affineRowsPortable[T],
 		rowSum:        rowSumPortable[T],
 		rowSquares:    rowSquaresPortable[T],
 		normalize:     normalizePortable[T],
@@ -163,6 +164,14 @@ func rowMaxPortable[T float](src *T, n int) T {
 		}
 	}
 	return largest
+}
+
+func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int) {
+	to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+	factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
+	for i := range m {
+		affineRow(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], nil, factors[i], summands[i])
+	}
 }
 
 func rowSumPortable[T float](src *T, n int) T {

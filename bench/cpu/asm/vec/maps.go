@@ -20,9 +20,17 @@ type args struct {
 type mapped struct {
 	name    string
 	y, a, b bool
-	unroll  int // vectors at once: AVX-512, and half for AVX2
+	perRow  bool // a and b are one of each row
+	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
+}
+
+func (k mapped) signature() string {
+	if k.perRow {
+		return "func(dst, src, a, b *T, ldd, lds, m, n int)"
+	}
+	return mapSignature
 }
 
 func (g *gen) maps() {
@@ -45,6 +53,7 @@ func (g *gen) maps() {
 		{name: "AddScalarRelu", b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.b)) }},
 		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRelu", a: true, b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(affine(x, v)) }},
+		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
 		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
 		{name: "AddGelu", y: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
@@ -56,44 +65,78 @@ func (g *gen) maps() {
 	}
 }
 
+// fetchAhead fetches what is needed half a page later. Kernels that take long for a
+// vector have too few loads under way to keep memory busy.
+func (g *gen) fetchAhead(src, at reg.Register, u int) {
+	m := operand.Mem{Base: src, Disp: 2048 + u*g.isa.Bytes}
+	if at != nil {
+		m.Index, m.Scale = at, 1
+	}
+	g.emit("PREFETCHT0", m)
+}
+
 func (g *gen) mapKernel(k mapped) {
-	g.begin(k.name, mapSignature)
+	g.begin(k.name, k.signature())
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
 	m, n := g.load("m"), g.load("n")
-	var y, ldy reg.GPVirtual
+	pointers, distances := []reg.GPVirtual{dst, src}, []reg.GPVirtual{ldd, lds}
+	var y reg.GPVirtual
 	if k.y {
-		y, ldy = g.load("y"), g.load("ldy")
-		g.bytes(ldy)
+		y = g.load("y")
+		pointers, distances = append(pointers, y), append(distances, g.load("ldy"))
 	}
-	g.bytes(ldd)
-	g.bytes(lds)
 	var v args
-	if k.a {
-		v.a = g.vector()
-		g.broadcast(g.argument("a"), v.a)
-	}
-	if k.b {
-		v.b = g.vector()
-		g.broadcast(g.argument("b"), v.b)
+	var perRow []func()
+	for _, c := range []struct {
+		name string
+		used bool
+		in   *reg.Register
+	}{{"a", k.a, &v.a}, {"b", k.b, &v.b}} {
+		if !c.used {
+			continue
+		}
+		constant := g.vector()
+		*c.in = constant
+		if !k.perRow {
+			g.broadcast(g.argument(c.name), constant)
+			continue
+		}
+		p := g.load(c.name)
+		perRow = append(perRow, func() {
+			g.broadcast(operand.Mem{Base: p}, constant)
+			g.ADDQ(operand.I32(g.size), p)
+		})
 	}
 	g.pin(k.pins...)
-	left, at := g.GP64(), g.GP64()
-	at4 := func(base reg.Register, u int) operand.Mem {
-		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+	// The pointers advance by whole vectors, and then to the next row. Indexed stores
+	// would compete with the loads for their ports.
+	left := g.GP64()
+	g.MOVQ(n, left)
+	g.ANDQ(operand.I32(-g.lanes()), left)
+	g.bytes(left)
+	for _, d := range distances {
+		g.bytes(d)
+		g.SUBQ(left, d)
+	}
+	at := func(base reg.Register, u int) operand.Mem {
+		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
 	vectors := func(count int, mask *mask) {
 		results := make([]reg.Register, count)
 		g.interleave(count, func(u int) {
 			x := g.vector()
-			g.get(at4(src, u), mask, x)
+			g.get(at(src, u), mask, x)
+			if k.unroll < 8 {
+				g.fetchAhead(src, nil, u)
+			}
 			w := v
 			w.y = func() reg.Register {
 				r := g.vector()
-				g.get(at4(y, u), mask, r)
+				g.get(at(y, u), mask, r)
 				return r
 			}
 			results[u] = k.f(x, w)
-			g.put(results[u], mask, at4(dst, u))
+			g.put(results[u], mask, at(dst, u))
 		})
 	}
 	unroll := k.unroll
@@ -101,17 +144,21 @@ func (g *gen) mapKernel(k mapped) {
 		unroll /= 2
 	}
 	g.Label("row")
+	for _, load := range perRow {
+		load()
+	}
 	g.MOVQ(n, left)
-	g.XORQ(at, at)
 	for _, step := range []struct {
-		name, next string
-		count      int
-	}{{"main", "single", unroll}, {"single", "tail", 1}} {
+		name  string
+		count int
+	}{{"main", unroll}, {"single", 1}} {
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
 		vectors(step.count, nil)
-		g.ADDQ(operand.I32(step.count*g.isa.Bytes), at)
+		for _, p := range pointers {
+			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)
+		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JGE(operand.LabelRef(step.name))
 		g.Label(step.name + "done")
@@ -120,10 +167,8 @@ func (g *gen) mapKernel(k mapped) {
 	g.JZ(operand.LabelRef("next"))
 	vectors(1, g.mask(left))
 	g.Label("next")
-	g.ADDQ(lds, src)
-	g.ADDQ(ldd, dst)
-	if k.y {
-		g.ADDQ(ldy, y)
+	for i, p := range pointers {
+		g.ADDQ(distances[i], p)
 	}
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))

@@ -13,6 +13,7 @@ func (g *gen) normalize() {
 	mean, scale := g.vector(), g.vector()
 	g.broadcast(g.argument("mean"), mean)
 	g.broadcast(g.argument("scale"), scale)
+	next := g.following(src, n)
 	g.strip(n, at, func(count int, mask *mask) {
 		g.interleave(count, func(u int) {
 			vector := func(base reg.Register) operand.Mem {
@@ -20,6 +21,7 @@ func (g *gen) normalize() {
 			}
 			x, f, s := g.vector(), g.vector(), g.vector()
 			g.get(vector(src), mask, x)
+			g.emit("PREFETCHT0", vector(next))
 			g.get(vector(gamma), mask, f)
 			g.get(vector(beta), mask, s)
 			g.op("VSUB", mean, x, x)

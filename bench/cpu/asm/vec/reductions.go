@@ -70,6 +70,14 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
 	g.end()
 }
 
+// following is where the row behind this one begins: what takes long for a row fetches
+// the next one meanwhile.
+func (g *gen) following(src, n reg.GPVirtual) reg.GPVirtual {
+	next := g.GP64()
+	g.LEAQ(operand.Mem{Base: src, Index: n, Scale: uint8(g.size)}, next)
+	return next
+}
+
 func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	acc := make([]reg.VecVirtual, accumulators)
 	for i := range acc {
@@ -150,10 +158,12 @@ func (g *gen) expSum() {
 	g.broadcast(g.argument("max"), max)
 	g.pin(g.expMinFlushed(), g.num(g.magic()))
 	acc := g.accumulate(g.num(0))
+	next := g.following(src, n)
 	g.strip(n, at, func(count int, mask *mask) {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.emit("PREFETCHT0", operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
 			g.op("VFMSUB213", max, scale, x)
 			p := g.expNonPositive(x)
 			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
