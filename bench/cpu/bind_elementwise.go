@@ -51,10 +51,7 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(steps) > 1 {
 		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 	}
-	work := make([][]tile, len(ws.workers))
-	for i, p := range partsOf(ws, len(src), lineElems) {
-		work[i] = tiles(p.lo, p.hi, width, limit)
-	}
+	work := tilesOf(ws, len(src), width, limit)
 	return elementwise(ws, c.String(), func(w *worker) {
 		for _, t := range work[w.id] {
 			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
@@ -71,6 +68,15 @@ func widthOf(t *bench.Tensor) int { return int(t.Dims[len(t.Dims)-1]) }
 
 // tile is m x n elements from (i, j) on.
 type tile struct{ i, j, m, n int }
+
+// tilesOf are the workers' tiles of so many elements.
+func tilesOf(ws *workspace, elems, width, limit int) [][]tile {
+	work := make([][]tile, len(ws.workers))
+	for i, p := range partsOf(ws, elems, lineElems) {
+		work[i] = tiles(p.lo, p.hi, width, limit)
+	}
+	return work
+}
 
 // tiles cuts the elements [lo, hi) of rows of the given width into whole rows and parts
 // of one, of at most limit elements.
@@ -91,9 +97,11 @@ func tiles(lo, hi, width, limit int) []tile {
 // elements, from index at and column j on, few enough for a call that the collector
 // cannot interrupt.
 func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n int)) *kernel {
+	work := tilesOf(ws, elems, width, vecCall)
 	return elementwise(ws, chain, func(w *worker) {
-		lo, hi := w.share(elems, lineElems)
-		tiles(lo, hi, width, vecCall, func(i, j, m, n int) { f(i*width+j, j, m, n) })
+		for _, t := range work[w.id] {
+			f(t.i*width+t.j, t.j, t.m, t.n)
+		}
 	})
 }
 

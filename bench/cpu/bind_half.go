@@ -30,7 +30,7 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
 	add := halfKernelsFor(ws.dtype, ws.isa).add
-	width := int(c.Output().Dims[1])
+	width := widthOf(c.Output())
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
 		if len(y) == width {
 			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
@@ -54,9 +54,10 @@ func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	f := epilogueOf(steps)
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
 	half := halfKernelsFor(ws.dtype, ws.isa)
+	parts := partsOf(ws, len(src), lineElems)
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		lo, hi := w.share(len(src), lineElems)
-		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[lo:hi], src[lo:hi], func(x []float32) {
+		p := parts[w.id]
+		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
 			f(x, len(x), 0, 0, 1, len(x))
 		})
 	}), nil
@@ -71,8 +72,7 @@ func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
 		return nil, err
 	}
 	epi := epilogueOf(steps)
-	out := halves(ws, c.Output())
-	width := int(c.Output().Dims[1])
+	out, width := halves(ws, c.Output()), widthOf(c.Output())
 	return func(sums []byte, i0, j0, m, n int) {
 		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
 		if epi != nil {
@@ -93,7 +93,7 @@ func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float3
 		if err != nil {
 			return nil, err
 		}
-		y, width := halves(ws, op.In[1]), int(op.Out.Dims[1])
+		y, width := halves(ws, op.In[1]), widthOf(op.Out)
 		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
 			from := y[i0*width+j0:][:(m-1)*width+n]
 			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]

@@ -42,7 +42,7 @@ func bindSumBias(ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 func bindSumReLU(ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindAddFloor(ws, c[0], make([]int32, c.Output().Dims[1]), 0), nil
+	return bindAddFloor(ws, c[0], make([]int32, widthOf(c.Output())), 0), nil
 }
 
 func bindAddFloor(ws *workspace, op bench.Op, row []int32, floor int32) *kernel {
