@@ -40,11 +40,7 @@ func main() {
 		addFP16(c)
 	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
-		write("narrow_requantize_"+isa.Name, func(c *build.Context) {
-			numbers := laneNumbers(c)
-			addFloor(c, isa, numbers)
-			requantize(c, isa, numbers)
-		})
+		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
 		write("narrow_pack_"+isa.Name, func(c *build.Context) {
 			packA(c, isa)
 			packQuads(c, isa)

@@ -8,6 +8,22 @@ import (
 	"hwcal/bench/cpu/asm/simd"
 )
 
+// sums writes what is done to int32 sums.
+func sums(c *build.Context, isa simd.ISA) {
+	var numbers, turns Mem
+	if isa.Bytes == 64 {
+		turns = order(c, "turns", func(add func(Constant, int)) {
+			for i := range uint32(16) {
+				add(U32(i%4*4+i/4), 4)
+			}
+		})
+	} else {
+		numbers = laneNumbers(c)
+	}
+	addFloor(c, isa, numbers)
+	requantize(c, isa, numbers, turns)
+}
+
 // addFloor writes dst[i*ldd+j] = max(src[i*lds+j] + row[j], floor), in int32.
 func addFloor(c *build.Context, isa simd.ISA, numbers Mem) {
 	x := newMatrix(c, isa, "addFloor", "func(dst, src, row *int32, ldd, lds, m, n int, floor int32)", numbers)
@@ -31,13 +47,21 @@ func addFloor(c *build.Context, isa simd.ISA, numbers Mem) {
 }
 
 // requantize writes dst[i*ldd+j] = (src[i*lds+j] + row[j]) * factors[j], rounded to
-// nearest, ties to even, and limited to floor and 127 before, as that is the same.
-func requantize(c *build.Context, isa simd.ISA, numbers Mem) {
+// nearest, ties to even, and limited to floor and 127 before, as that is the same. With
+// AVX-512 four vectors become one: packing works within 16 bytes, where each has four
+// in turn.
+func requantize(c *build.Context, isa simd.ISA, numbers, turns Mem) {
 	x := newMatrix(c, isa, "requantize", "func(dst *int8, src, row *int32, factors *float32, ldd, lds, m, n int, floor float32)", numbers)
 	dst, src, row, factors := x.load("dst"), x.load("src"), x.load("row"), x.load("factors")
 	ldd, lds := x.load("ldd"), x.load("lds")
 	floor, ceiling := x.spread("floor"), x.constant(0x42fe0000) // 127
+	var inTurn reg.VecVirtual
+	if isa.Bytes == 64 {
+		inTurn = x.ZMM()
+		x.VMOVDQU64(turns, inTurn)
+	}
 	x.walk(4, func(count int, mask reg.Register) {
+		var vs []reg.VecVirtual
 		for u := range count {
 			v := x.get(x.of(src, 4, u), mask)
 			x.VPADDD(x.get(x.of(row, 4, u), mask), v, v)
@@ -46,6 +70,17 @@ func requantize(c *build.Context, isa simd.ISA, numbers Mem) {
 			x.VMINPS(ceiling, v, v)
 			x.VMAXPS(floor, v, v)
 			x.VCVTPS2DQ(v, v)
+			vs = append(vs, v)
+		}
+		if count == 4 && isa.Bytes == 64 {
+			x.VPACKSSDW(vs[1], vs[0], vs[0])
+			x.VPACKSSDW(vs[3], vs[2], vs[2])
+			x.VPACKSSWB(vs[2], vs[0], vs[0])
+			x.VPERMD(vs[0], inTurn, vs[0])
+			x.VMOVDQU64(vs[0], x.of(dst, 1, 0))
+			return
+		}
+		for u, v := range vs {
 			x.putBytes(v, mask, x.of(dst, 1, u))
 		}
 	}, func() {
