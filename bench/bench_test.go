@@ -19,6 +19,8 @@ func TestMemoryReduction(t *testing.T) {
 		{"QK_T", "4x1x256x64", "57.1%"},
 		{"QK_T_Softmax", "4x1x256x64", "72.7%"},
 		{"Full_Attention", "4x1x256x64", "85.7%"},
+		{"Bias_GELU_Dropout", "512x1024", "66.6%"},
+		{"Residual_LayerNorm", "512x1024", "40.0%"},
 		{"Full_Attention", "4x8x256x64", "85.7%"},
 	} {
 		_, chain := build(t, c.pattern, c.shape)
@@ -55,9 +57,17 @@ func TestFLOP(t *testing.T) {
 		{"matmul", "3x5x7", 2 * 3 * 5 * 7},
 		{"Linear_Bias", "3x5x7", 2*3*5*7 + 3*5},
 		{"Linear_Bias_GELU", "3x5x7", 2*3*5*7 + 3*5 + 5*3*5},
+		{"Linear_Bias_SiLU", "3x5x7", 2*3*5*7 + 3*5 + 4*3*5},
+		{"Linear_Bias_Residual", "3x5x7", 2*3*5*7 + 3*5 + 3*5},
+		{"Linear_Bias_GELU_Linear", "3x5x7", 4*3*5*7 + 3*5 + 5*3*5},
+		{"SwiGLU", "3x5x7", 4*3*5*7 + 4*3*5 + 3*5},
+		{"Linear_LayerNorm", "3x5x7", 2*3*5*7 + 7*3*5},
 		{"Conv2d_ReLU", "2x8x10x12x6x3x2x1x2", 2 * 2 * 6 * 5 * 6 * 8 * 3 * 3 / 2},
 		{"Conv2d_BatchNorm", "1x4x4x4x8x1x1x0x1", 2*8*4*4*4 + 2*8*4*4},
 		{"QK_T", "2x3x5x7", 2*2*3*5*5*7 + 2*3*5*5},
+		{"Bias_GELU_Dropout", "3x5", (1 + 5 + 1) * 3 * 5},
+		{"Residual_LayerNorm", "3x5", (1 + 7) * 3 * 5},
+		{"Softmax_Mask", "2x3x5", (1 + 5) * 2 * 3 * 5},
 		{"Full_Attention", "2x3x5x7", 4*2*3*5*5*7 + 6*2*3*5*5},
 	} {
 		if _, chain := build(t, c.pattern, c.shape); chain.FLOP() != c.want {
@@ -103,7 +113,7 @@ func TestBuildRefusesShapes(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	for words, want := range map[string]int{"all": 9, "none": 0, "linear": 3, "linear,QK_T": 4, "attention,conv": 6, "linear,Linear_Bias": 3, "linear_bias_relu": 1} {
+	for words, want := range map[string]int{"all": 17, "none": 0, "elementwise": 3, "linear": 8, "linear,QK_T": 9, "attention,conv": 6, "linear,Linear_Bias": 8, "linear_bias_relu": 1} {
 		if ps, err := Select(strings.Split(words, ",")); err != nil || len(ps) != want {
 			t.Errorf("%s: %d patterns, %v, want %d", words, len(ps), err, want)
 		}

@@ -52,7 +52,7 @@ func (c *Calibrator) controlSteps() []step {
 }
 
 func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind, pattern Pattern, s Shape, d schema.DType, part int, scale float64) error {
-	chain, err := pattern.Build(s, c.Options.Threads)
+	chain, err := pattern.In(d).Build(s, c.Options.Threads)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 		if verdicts[0] != "" && verdicts[len(verdicts)-1] != "" && !r.Now().Before(deadline) {
 			break
 		}
-		chain, err := s.pattern.Build(s.pattern.Sweep[at], p.Threads)
+		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[at], p.Threads)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 			continue
 		}
 		list := fmt.Sprintf("fusion_crossovers/%d/points", len(c.Device.FusionCrossovers))
-		chain, err := s.pattern.Build(s.pattern.Sweep[i], p.Threads)
+		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[i], p.Threads)
 		if err != nil {
 			return err
 		}

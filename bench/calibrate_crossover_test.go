@@ -89,7 +89,7 @@ func TestSweeps(t *testing.T) {
 		p.Name, p.Group, p.Sweep = name, group, sweep
 		return p
 	}
-	some := linearSweep()
+	some := linearSweep(1)
 	ps := []Pattern{group("none", "linear", nil), group("one", "linear", some[:1]), group("a", "linear", some), group("b", "linear", some), group("c", "conv", some)}
 	for _, c := range []struct {
 		mode   schema.Mode
@@ -161,7 +161,7 @@ func TestSweepsGrow(t *testing.T) {
 	if swept == 0 {
 		t.Error("no pattern has a sweep")
 	}
-	if got := varying(linearSweep()); !slices.Equal(got, []string{"m"}) {
+	if got := varying(linearSweep(1)); !slices.Equal(got, []string{"m"}) {
 		t.Errorf("linear varies %v, want m", got)
 	}
 }

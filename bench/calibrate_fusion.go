@@ -76,7 +76,7 @@ func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
 }
 
 func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64) error {
-	chain, err := pattern.Build(s, w.place.Threads)
+	chain, err := pattern.In(d).Build(s, w.place.Threads)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (c *Calibrator) startCost(ctx context.Context, p Place) (float64, error) {
 const startSamples = 20
 
 func (c *Calibrator) measureStart(p Place) (float64, error) {
-	chain := linear(dims(linearDims, 1, 1, 1), ReLU)
+	chain := linear(dims(linearDims, 1, 1, 1), bias, ReLU)
 	ws, err := c.Runner.open(Case{Chain: chain, DType: schema.FP32, Place: p, Seed: c.Options.Seed})
 	if err != nil {
 		return 0, err

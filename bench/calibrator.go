@@ -201,7 +201,7 @@ func (c *Calibrator) observe(p Progress) {
 func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
 	kernels := c.Runner.Backend.Kernels()
 	has := func(k KernelInfo) bool { return k.DType == d }
-	runs := func(k KernelInfo) bool { return k.DType == d && k.Chain == c.chainOf(pattern).String() }
+	runs := func(k KernelInfo) bool { return k.DType == d && k.Chain == c.chainOf(pattern.In(d)).String() }
 	return slices.ContainsFunc(kernels, has) && !slices.ContainsFunc(kernels, runs)
 }
 
@@ -219,7 +219,12 @@ func (c *Calibrator) recordLacks() {
 	for _, pattern := range slices.Concat(matmuls, c.Options.Patterns) {
 		for _, d := range c.dtypesOf(pattern) {
 			if c.lacks(pattern, d) {
-				c.record(fmt.Sprintf("%s %s", pattern.Name, d), fmt.Errorf("no kernel for %s in %s: %w", c.chainOf(pattern), d, ErrUnsupported))
+				why := ""
+				if d == schema.INT8 && pattern.Fusion() && pattern.Quantized == nil {
+					why = ", where it is defined over real numbers only"
+				}
+				c.record(fmt.Sprintf("%s %s", pattern.Name, d),
+					fmt.Errorf("no kernel for %s in %s%s: %w", c.chainOf(pattern.In(d)), d, why, ErrUnsupported))
 			}
 		}
 	}

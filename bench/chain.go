@@ -16,7 +16,9 @@ type Tensor struct {
 	Param bool
 	// Sums marks what holds sums: in the type that the case's accumulates in.
 	Sums bool
-	Fill Fill
+	// Factors marks what multiplies integers and is none itself: it is in fp32.
+	Factors bool
+	Fill    Fill
 }
 
 // Elems is the number of elements.
@@ -30,8 +32,11 @@ func (t *Tensor) Elems() int64 {
 
 // Bytes is its size in a case of the type.
 func (t *Tensor) Bytes(d schema.DType) int64 {
-	if t.Sums {
+	switch {
+	case t.Sums:
 		return t.Elems() * d.SumBytes()
+	case t.Factors:
+		return t.Elems() * schema.FP32.Bytes()
 	}
 	return t.Elems() * d.Bytes()
 }

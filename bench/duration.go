@@ -20,7 +20,7 @@ func once(flop, bytes int64, d schema.DType, threads int) time.Duration {
 // pairTime estimates what comparing both sides takes: all blocks, as long as the budget
 // has time for them, and those of the first look whatever it is.
 func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
-	chain, err := pattern.Build(s, c.Options.Threads)
+	chain, err := pattern.In(d).Build(s, c.Options.Threads)
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}

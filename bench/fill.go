@@ -11,7 +11,12 @@ type Fill int
 const (
 	Normal   Fill = iota // mean 0, standard deviation 1
 	Positive             // uniform in [0.5, 1.5): variances, divisors
+	Masking              // 0, and -10000 for one in four: masks that are added
 )
+
+// Int8Unit is the integer that stands for 1 in a case in int8: four standard
+// deviations fill the range. A sum of products counts its square as 1.
+const Int8Unit = 32
 
 // blockLen is the length of the random block that a tensor repeats. It is prime:
 // no row of a matrix begins where another does, short of 65521 rows.
@@ -27,6 +32,10 @@ func (f Fill) Block(seed uint64, index int, n int64) []float64 {
 		switch f {
 		case Positive:
 			block[i] = 0.5 + rng.Float64()
+		case Masking:
+			if rng.IntN(4) == 0 {
+				block[i] = -10000
+			}
 		default:
 			block[i] = rng.NormFloat64()
 		}

@@ -26,6 +26,63 @@ func TestBytesOfSums(t *testing.T) {
 	}
 }
 
+// A layer keeps all in the type of the case; in int8 its sums are int32 until they are
+// requantized.
+func TestCountsOfNarrowLayers(t *testing.T) {
+	p, err := Lookup("Linear_Bias_ReLU")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseShape("3x5x7", p.Dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const x, w, y, n = 21, 35, 15, 5
+	for d, want := range map[schema.DType]struct {
+		chain                string
+		fused, unfused, flop int64
+	}{
+		schema.FP32: {"gemm+bias+relu", 4 * (x + w + n + y), 4 * (x + w + y + y + n + y + 2*y), 2*3*5*7 + y},
+		schema.BF16: {"gemm+bias+relu", 2 * (x + w + n + y), 2 * (x + w + y + y + n + y + 2*y), 2*3*5*7 + y},
+		schema.INT8: {"gemm+bias+relu+requantize", x + w + 4*n + 4*n + y, x + w + 4*(y+y+n+y+2*y) + 4*y + 4*n + y, 2*3*5*7 + 2*y},
+	} {
+		c, err := p.In(d).Build(s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.String() != want.chain || c.FusedBytes(d) != want.fused || c.UnfusedBytes(d) != want.unfused || c.FLOP() != want.flop {
+			t.Errorf("%s: %s of %d bytes fused, %d unfused, %d FLOP; want %+v", d, c, c.FusedBytes(d), c.UnfusedBytes(d), c.FLOP(), want)
+		}
+	}
+}
+
+// Patterns with an integer form are compared in int8, and the reason why others are not
+// is said.
+func TestFusionInInt8(t *testing.T) {
+	f := newFake()
+	f.kernels = []KernelInfo{{"gemm", schema.INT8, "tile"}, {"gemm+bias+relu+requantize", schema.INT8, "tile"}}
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.DTypes = []schema.DType{schema.INT8}
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dev.FusionProfiles) == 0 {
+		t.Fatal("no pattern was compared")
+	}
+	for _, e := range dev.FusionProfiles {
+		if got := strings.Join(e.Operators, "+"); e.Pattern != "Linear_Bias_ReLU" || got != "gemm+bias+relu+requantize" {
+			t.Errorf("%s is %s", e.Pattern, got)
+		}
+	}
+	for _, u := range dev.Unavailable {
+		if u.What == "Linear_Bias_GELU int8" && strings.Contains(u.Reason, "real numbers") {
+			return
+		}
+	}
+	t.Error("no reason why there is no GELU")
+}
+
 // A product that fp16 rounds to zero is within the bound, and no larger error is.
 func TestTinyProduct(t *testing.T) {
 	x := ref.Exact(func(int64) float64 { return 0.99 * 0x1p-25 })

@@ -13,7 +13,7 @@ import (
 // One of a single operation is measured as it is.
 type Pattern struct {
 	Name  string
-	Group string // linear, conv, attention; or compute, memory, op
+	Group string // linear, conv, attention, elementwise; or compute, memory
 	Doc   string // one line
 	// Dims names the dimensions of a shape, in order.
 	Dims []string
@@ -25,6 +25,17 @@ type Pattern struct {
 	// Chain builds the operations for a number of threads, which bandwidth kernels
 	// need to know; it refuses a shape that has no meaning. Callers use Build.
 	Chain func(s Shape, threads int64) (Chain, error)
+	// Quantized builds them for int8, where sums are int32 until they are requantized.
+	// A fusion pattern without is defined over real numbers only.
+	Quantized func(s Shape, threads int64) (Chain, error)
+}
+
+// In is the pattern as its operations are in the type.
+func (p Pattern) In(d schema.DType) Pattern {
+	if d == schema.INT8 && p.Quantized != nil {
+		p.Chain = p.Quantized
+	}
+	return p
 }
 
 // maxElems bounds the elements of one tensor, so that counts of FLOP and bytes
@@ -66,10 +77,10 @@ func Register(p Pattern) {
 
 // groups in the order in which they are listed and measured; those of fusion
 // patterns come first.
-var groups = []string{"linear", "conv", "attention", "compute", "memory"}
+var groups = []string{"linear", "conv", "attention", "elementwise", "compute", "memory"}
 
 // FusionGroups are the groups that hold fusion patterns.
-var FusionGroups = groups[:3]
+var FusionGroups = groups[:4]
 
 // Patterns lists all fusion patterns in a fixed order.
 func Patterns() []Pattern { return filter(func(p Pattern) bool { return p.Fusion() }) }

@@ -1,6 +1,10 @@
 package bench
 
-import "hwcal/schema"
+import (
+	"math"
+
+	"hwcal/schema"
+)
 
 // linearDims: X[m,k], W[k,n].
 var linearDims = []string{"m", "n", "k"}
@@ -10,36 +14,79 @@ func linearInputs(s Shape) (x, w *Tensor) {
 	return &Tensor{Name: "X", Dims: []int64{m, k}}, &Tensor{Name: "W", Dims: []int64{k, n}, Param: true}
 }
 
-// linear is a fully connected layer with bias and the given operations behind it.
+// linear is a fully connected layer and the given operations behind it. In bf16 and
+// fp16 everything that is stored is in that type, the bias too, as PyTorch has it.
 func linear(s Shape, then ...func(*Tensor) Op) Chain {
-	x, w := linearInputs(s)
-	gemm := Gemm(x, w)
-	c := Chain{gemm, Bias(gemm.Out, &Tensor{Name: "b", Dims: w.Dims[1:], Param: true})}
+	return layer(Gemm(linearInputs(s)), then)
+}
+
+// quantized is the layer in int8: what is behind it works on the sums, in int32, and
+// what comes out is requantized, so that inputs of deviation 1 give outputs of about 1.
+func quantized(s Shape, then ...func(*Tensor) Op) Chain {
+	c := layer(Sums(Gemm(linearInputs(s))), then)
+	scale := channels("scale", s.Get("n"), Positive)
+	scale.Factors = true
+	return append(c, Requantize(c.Output(), scale, 1/(Int8Unit*math.Sqrt(float64(s.Get("k"))))))
+}
+
+// layer is a product and the operations behind it.
+func layer(gemm Op, then []func(*Tensor) Op) Chain {
+	c := Chain{gemm}
 	for _, op := range then {
 		c = append(c, op(c.Output()))
 	}
 	return c
 }
 
+// bias is one of each output feature.
+func bias(x *Tensor) Op {
+	return Bias(x, &Tensor{Name: "b", Dims: x.Dims[1:], Param: true, Sums: x.Sums})
+}
+
+// residual is what goes past a layer.
+func residual(x *Tensor) Op { return Add(x, like("R", x)) }
+
+// projection goes back to the width of X[m,k].
+func projection(s Shape) func(*Tensor) Op {
+	return func(x *Tensor) Op {
+		return Gemm(x, &Tensor{Name: "W2", Dims: []int64{s.Get("n"), s.Get("k")}, Param: true})
+	}
+}
+
+// swiGLU multiplies what two layers of the same input give.
+func swiGLU(s Shape) Chain {
+	c := linear(s, SiLU)
+	_, up := linearInputs(s)
+	up.Name = "V"
+	value := Gemm(c[0].In[0], up)
+	return append(c, value, Mul(c[1].Out, value.Out))
+}
+
 // linearShapes: layers of moderate size, smaller in quick runs, so that they too
-// see enough blocks; a few rows against wide weights; the feed-forward of
-// BERT-base at 384 tokens; a 7B decoder's projection at batch 32.
+// see enough blocks; a few rows against wide weights. In full runs the layers of
+// BERT-base at 384 tokens and of ViT-B/16, and a 7B decoder's projections at 1 and 32
+// rows.
 func linearShapes(mode schema.Mode) []Shape {
 	if mode == schema.Quick {
-		return []Shape{dims(linearDims, 128, 1024, 1024)}
+		return []Shape{dims(linearDims, 32, 512, 512)}
 	}
-	shapes := []Shape{dims(linearDims, 512, 1024, 1024), dims(linearDims, 32, 1024, 1024)}
+	shapes := []Shape{dims(linearDims, 512, 1024, 1024), dims(linearDims, 1, 1024, 1024)}
 	if mode == schema.Full {
-		shapes = append(shapes, dims(linearDims, 384, 3072, 768), dims(linearDims, 32, 4096, 4096))
+		shapes = append(shapes,
+			dims(linearDims, 384, 3072, 768), dims(linearDims, 384, 768, 3072),
+			dims(linearDims, 197, 768, 768), dims(linearDims, 197, 3072, 768),
+			dims(linearDims, 1, 4096, 4096), dims(linearDims, 32, 4096, 4096),
+			dims(linearDims, 1, 11008, 4096), dims(linearDims, 32, 11008, 4096))
 	}
 	return shapes
 }
 
-// linearSweep are layers of more and more rows.
-func linearSweep() []Shape {
+// linearSweep has ever more rows for the same weights, and fewer where a chain
+// multiplies twice.
+func linearSweep(products int64) []Shape {
 	var shapes []Shape
-	for _, m := range []int64{1, 4, 16, 64, 128, 256, 512, 1024, 2048} {
-		shapes = append(shapes, dims(linearDims, m, 1024, 1024))
+	for _, m := range []int64{1, 4, 8, 16, 32, 64, 128, 256, 512} {
+		shapes = append(shapes, dims(linearDims, max(1, m/products), 1024, 1024))
 	}
 	return shapes
 }
@@ -47,18 +94,32 @@ func linearSweep() []Shape {
 func init() {
 	for _, p := range []struct {
 		name, doc string
-		then      []func(*Tensor) Op
+		products  int64
+		chain     func(Shape) Chain
+		// GELU and its like are no functions of integers: networks compute them, and norms,
+		// in real numbers.
+		int8 []func(*Tensor) Op
 	}{
-		{"Linear_Bias", "fully connected layer: X W + b", nil},
-		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", []func(*Tensor) Op{ReLU}},
-		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", []func(*Tensor) Op{GELU}},
+		{"Linear_Bias", "fully connected layer: X W + b", 1, func(s Shape) Chain { return linear(s, bias) }, []func(*Tensor) Op{bias}},
+		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", 1, func(s Shape) Chain { return linear(s, bias, ReLU) }, []func(*Tensor) Op{bias, ReLU}},
+		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", 1, func(s Shape) Chain { return linear(s, bias, GELU) }, nil},
+		{"Linear_Bias_SiLU", "fully connected layer and SiLU", 1, func(s Shape) Chain { return linear(s, bias, SiLU) }, nil},
+		{"Linear_Bias_Residual", "fully connected layer and the sum with a matrix", 1, func(s Shape) Chain { return linear(s, bias, residual) }, nil},
+		{"Linear_Bias_GELU_Linear", "two layers with GELU between: GELU(X[m,k] W[k,n] + b) W2[n,k]", 2, func(s Shape) Chain {
+			return linear(s, bias, GELU, projection(s))
+		}, nil},
+		{"SwiGLU", "gated layer: SiLU(X W) * (X V)", 2, swiGLU, nil},
+		{"Linear_LayerNorm", "layer norm of X W", 1, func(s Shape) Chain { return linear(s, layerNorm) }, nil},
 	} {
-		Register(Pattern{
+		pattern := Pattern{
 			Name: p.name, Group: "linear", Doc: p.doc,
 			Dims:   linearDims,
-			Shapes: linearShapes,
-			Sweep:  linearSweep(),
-			Chain:  func(s Shape, _ int64) (Chain, error) { return linear(s, p.then...), nil },
-		})
+			Shapes: linearShapes, Sweep: linearSweep(p.products),
+			Chain: func(s Shape, _ int64) (Chain, error) { return p.chain(s), nil },
+		}
+		if p.int8 != nil {
+			pattern.Quantized = func(s Shape, _ int64) (Chain, error) { return quantized(s, p.int8...), nil }
+		}
+		Register(pattern)
 	}
 }

@@ -83,7 +83,7 @@ var matmuls = []Pattern{
 		Dims: batchedDims, Shapes: batchedShapes,
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			b, m, n, k := s.Get("batch"), s.Get("m"), s.Get("n"), s.Get("k")
-			return Chain{BatchedGemm(&Tensor{Name: "X", Dims: []int64{b, m, k}}, &Tensor{Name: "W", Dims: []int64{b, k, n}})}, nil
+			return Chain{Sums(BatchedGemm(&Tensor{Name: "X", Dims: []int64{b, m, k}}, &Tensor{Name: "W", Dims: []int64{b, k, n}}))}, nil
 		},
 	},
 }
@@ -93,7 +93,7 @@ func matmul(param bool) func(Shape, int64) (Chain, error) {
 	return func(s Shape, _ int64) (Chain, error) {
 		x, w := linearInputs(s)
 		w.Param = param
-		return Chain{Gemm(x, w)}, nil
+		return Chain{Sums(Gemm(x, w))}, nil
 	}
 }
 

@@ -23,6 +23,7 @@ const verifyRun = 16
 
 // precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else. In
 // fp16 vector units add in fp16; kernels may let them do so for shortSum products.
+// Numbers of 16 bits are rounded to their type when they are stored.
 func precisionOf(d schema.DType) ref.Precision {
 	switch d {
 	case schema.FP64:
@@ -31,12 +32,23 @@ func precisionOf(d schema.DType) ref.Precision {
 		return ref.Precision{}
 	case schema.FP16:
 		ku := shortSum * schema.FP16.UnitRoundoff()
-		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku), Tiny: 0x1p-25}
+		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku), Tiny: tinyFP16,
+			Stored: ref.Rounding{U: schema.FP16.UnitRoundoff(), Tiny: tinyFP16}}
+	case schema.BF16:
+		return ref.Precision{U: schema.FP32.UnitRoundoff(),
+			Stored: ref.Rounding{U: schema.BF16.UnitRoundoff(), Tiny: tinyBF16}}
 	}
 	return ref.Precision{U: schema.FP32.UnitRoundoff()}
 }
 
 const shortSum = 32
+
+// Half of the smallest number of fp16; the smallest normal one of bf16, as the units for
+// it take what lies below for 0.
+const (
+	tinyFP16 = 0x1p-25
+	tinyBF16 = 0x1p-126
+)
 
 // expectation is the reference of some elements of the output of a chain.
 type expectation struct {
@@ -84,11 +96,21 @@ func expect(ws Workspace, c Case) expectation {
 		for i, t := range op.In {
 			in[i] = fields[t]
 		}
-		f := op.Ref(in, precisionOf(c.DType))
+		p := precisionOf(c.DType)
+		f := op.Ref(in, p)
+		if !op.Out.Sums {
+			f = p.Stored.Round(f)
+		}
 		cost := elementCost(op)
+		known := map[int64]ref.Num{} // neighbours ask for the same rows of what is before them
 		fields[op.Out] = func(i int64) ref.Num {
-			work += cost
-			return f(i)
+			v, have := known[i]
+			if !have {
+				work += cost
+				v = f(i)
+				known[i] = v
+			}
+			return v
 		}
 	}
 	var e expectation

@@ -101,7 +101,7 @@ type benchRun struct {
 }
 
 func (b benchRun) measure(shape bench.Shape, d schema.DType) error {
-	chain, err := b.pattern.Build(shape, b.place.Threads)
+	chain, err := b.pattern.In(d).Build(shape, b.place.Threads)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,10 @@ func newKernelCatalog() (catalog, error) {
 	}
 	var all kernelCatalog
 	listed := map[string]bool{}
-	add := func(kind, name, chain string) {
-		listed[chain] = true
+	add := func(kind, name string, chainIn func(d schema.DType) string) {
 		for _, d := range schema.DTypes() {
+			chain := chainIn(d)
+			listed[chain] = true
 			e := kernelEntry{Device: m.Devices[0].ID, Kind: kind, Name: name, Chain: chain, DType: d}
 			if k := kernelOf(kernels, chain, d); k != nil {
 				e.Implementation, e.Supported = k.Implementation, true
@@ -39,16 +40,19 @@ func newKernelCatalog() (catalog, error) {
 			all = append(all, e)
 		}
 	}
+	chainOf := func(p bench.Pattern) func(d schema.DType) string {
+		return func(d schema.DType) string { return strings.Join(operators(p.In(d)), "+") }
+	}
 	for _, p := range bench.Patterns() {
-		add("pattern", p.Name, strings.Join(operators(p), "+"))
+		add("pattern", p.Name, chainOf(p))
 	}
 	for _, p := range bench.Operations() {
-		add("operation", p.Name, strings.Join(operators(p), "+"))
+		add("operation", p.Name, chainOf(p))
 	}
 	// What the unfused side of a pattern runs has no name of its own.
 	for _, k := range kernels {
 		if !listed[k.Chain] {
-			add("part", k.Chain, k.Chain)
+			add("part", k.Chain, func(schema.DType) string { return k.Chain })
 		}
 	}
 	return all, nil

@@ -27,7 +27,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "device", Value: "all", Usage: "`cpu`, cuda, cuda:N or all that can be measured"},
 			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
 			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
-			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, linear, conv, attention or `NAME`s"},
+			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, " + strings.Join(bench.FusionGroups, ", ") + " or `NAME`s"},
 			&cli.StringFlag{Name: "shapes", Usage: "`FILE` of shapes by fusion pattern, in place of the mode's; patterns that neither it nor --fusion-patterns names are left out"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},

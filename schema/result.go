@@ -75,7 +75,7 @@ type NUMAPath struct {
 // Fusion compares a chain of operations run one by one with one fused kernel.
 type Fusion struct {
 	Pattern        string     `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
-	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv or attention."`
+	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv, attention or elementwise."`
 	Operators      []string   `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
 	DType          DType      `json:"dtype"`
 	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`

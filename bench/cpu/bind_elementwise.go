@@ -3,59 +3,140 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"hwcal/bench"
 )
 
 func init() {
-	register("bias", bindBias[float32], bindBias[float64])
-	register("relu", bindReLU[float32], bindReLU[float64])
-	register("gelu", bindGELU[float32], bindGELU[float64])
-	register("scale", bindScale[float32], bindScale[float64])
+	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout"} {
+		register(chain, bindElementwise[float32], bindElementwise[float64])
+	}
+	for _, chain := range []string{"layernorm", "mask+softmax", "add+layernorm"} {
+		register(chain, bindRows[float32], bindRows[float64])
+	}
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
 
-// elementwise is an operation that each worker runs over its part.
-func elementwise(ws *workspace, op string, body func(w *worker)) *kernel {
-	return &kernel{name: fmt.Sprintf("vec_%s_%s", op, ws.isa), body: body, private: true}
-}
-
-// bindMap binds an operation of one input and constants.
-func bindMap[T float](ws *workspace, op bench.Op, f mapKernel[T], a, b T) *kernel {
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
-	return elementwise(ws, op.Name, func(w *worker) {
-		lo, hi := w.share(len(src), lineElems)
-		f.slice(dst[lo:hi], src[lo:hi], nil, a, b)
-	})
+// elementwise is a chain of operations of which each worker runs its part.
+func elementwise(ws *workspace, chain string, body func(w *worker)) *kernel {
+	return &kernel{name: fmt.Sprintf("vec_%s_%s", chain, ws.isa), body: body}
 }
 
 // lineElems is a number of elements that fills cache lines in every type.
-const lineElems = 16
+const lineElems = 64
 
-func bindReLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).relu, 0, 0), nil
+// span is the items [lo, hi).
+type span struct{ lo, hi int }
+
+// partsOf are the workers' parts of n items, cut at multiples of grain. They are cut
+// when a kernel is bound: a division takes as long as copying a kilobyte in L1.
+func partsOf(ws *workspace, n, grain int) []span {
+	parts := make([]span, len(ws.workers))
+	for i, w := range ws.workers {
+		parts[i].lo, parts[i].hi = w.share(n, grain)
+	}
+	return parts
 }
 
-func bindGELU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).gelu, 0, 0), nil
-}
-
-func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	s := c[0].Params.(bench.ScaleParams)
-	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).scale, T(s.Factor), 0), nil
-}
-
-func bindBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
-	src, bias, dst := data[T](ws, op.In[0]), data[T](ws, op.In[1]), data[T](ws, op.Out)
-	n := len(bias)
-	add := vecKernelsFor[T](ws.isa).addRow
-	return elementwise(ws, op.Name, func(w *worker) {
-		lo, hi := w.share(len(src)/n, 1)
-		if lo < hi {
-			add.matrix(dst[lo*n:], n, src[lo*n:], n, hi-lo, n, bias, 0, 0)
+// bindElementwise runs the first step from the input to the output, and those that
+// follow in place, on tiles that stay in L1 between.
+func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	steps, err := newSteps[T](ws, c)
+	if err != nil {
+		return nil, err
+	}
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width, limit := widthOf(c.Output()), len(src)
+	if len(steps) > 1 {
+		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
+	}
+	work := tilesOf(ws, len(src), width, limit)
+	return elementwise(ws, c.String(), func(w *worker) {
+		for _, t := range work[w.id] {
+			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
+			for _, s := range steps {
+				s(to, width, from, width, t.i, t.j, t.m, t.n)
+				from = to
+			}
 		}
 	}), nil
+}
+
+// widthOf is the length of the rows of a tensor.
+func widthOf(t *bench.Tensor) int { return int(t.Dims[len(t.Dims)-1]) }
+
+// tile is m x n elements from (i, j) on.
+type tile struct{ i, j, m, n int }
+
+// tilesOf are the workers' tiles of so many elements.
+func tilesOf(ws *workspace, elems, width, limit int) [][]tile {
+	work := make([][]tile, len(ws.workers))
+	for i, p := range partsOf(ws, elems, lineElems) {
+		work[i] = tiles(p.lo, p.hi, width, limit)
+	}
+	return work
+}
+
+// tiles cuts the elements [lo, hi) of rows of the given width into whole rows and parts
+// of one, of at most limit elements.
+func tiles(lo, hi, width, limit int) []tile {
+	var all []tile
+	for lo < hi {
+		t := tile{lo / width, lo % width, min(hi-lo, limit) / width, width}
+		if t.j > 0 || t.m == 0 {
+			t.m, t.n = 1, min(width-t.j, hi-lo, limit)
+		}
+		all = append(all, t)
+		lo += t.m * t.n
+	}
+	return all
+}
+
+// inTiles lets each worker run f over its part of rows of the given width: on m x n
+// elements, from index at and column j on, few enough for a call that the collector
+// cannot interrupt.
+func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n int)) *kernel {
+	work := tilesOf(ws, elems, width, vecCall)
+	return elementwise(ws, chain, func(w *worker) {
+		for _, t := range work[w.id] {
+			f(t.i*width+t.j, t.j, t.m, t.n)
+		}
+	})
+}
+
+// bindRows is a chain that ends with an operation on whole rows; what is before it
+// works on each row in the output first.
+func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	last := len(c) - 1
+	steps, err := newSteps[T](ws, c[:last])
+	if err != nil {
+		return nil, err
+	}
+	norm := newRowKernel[T](ws, c[last])
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width := widthOf(c.Output())
+	parts := partsOf(ws, len(src)/width, 1)
+	return elementwise(ws, c.String(), func(w *worker) {
+		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
+			to, from := dst[i*width:][:width], src[i*width:][:width]
+			for _, s := range steps {
+				s(to, width, from, width, i, 0, 1, width)
+				from = to
+			}
+			norm(to, from)
+		}
+	}), nil
+}
+
+// newRowKernel is an operation on whole rows; dst may be src.
+func newRowKernel[T float](ws *workspace, op bench.Op) func(dst, src []T) {
+	k := vecKernelsFor[T](ws.isa)
+	if op.Name == "softmax" {
+		return func(dst, src []T) { k.softmax(dst, 0, src, 0, 1, len(src), 1) }
+	}
+	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
+	return l.row
 }
 
 // bindBatchNorm turns the statistics into a factor and a summand a channel; the
@@ -72,12 +153,19 @@ func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
 	}
 	spatial := int(op.In[0].Dims[2] * op.In[0].Dims[3])
-	affine := vecKernelsFor[T](ws.isa).affine
-	return elementwise(ws, op.Name, func(w *worker) {
-		lo, hi := w.share(len(src)/spatial, 1)
-		for i := lo; i < hi; i++ {
-			at := i * spatial
-			affine.slice(dst[at:at+spatial], src[at:at+spatial], nil, factor[i%channels], summand[i%channels])
+	affine := vecKernelsFor[T](ws.isa).affineRows
+	most := max(1, vecCall/spatial) // rows of a call
+	parts := partsOf(ws, len(src)/spatial, 1)
+	return elementwise(ws, c.String(), func(w *worker) {
+		p := parts[w.id]
+		for first := p.lo / channels * channels; first < p.hi; first += channels {
+			// The channels of an image.
+			for i := max(first, p.lo); i < min(first+channels, p.hi); {
+				m := min(most, min(first+channels, p.hi)-i)
+				at := i * spatial
+				affine(&dst[at], &src[at], &factor[i-first], &summand[i-first], spatial, spatial, m, spatial)
+				i += m
+			}
 		}
 	}), nil
 }

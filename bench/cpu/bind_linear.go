@@ -1,62 +1,74 @@
 package cpu
 
-import (
-	"fmt"
-
-	"hwcal/bench"
-)
+import "hwcal/bench"
 
 func init() {
-	for _, then := range []string{"", "+bias", "+bias+relu", "+bias+gelu"} {
+	for _, then := range []string{"", "+bias", "+bias+relu", "+bias+gelu", "+bias+silu", "+bias+add"} {
 		register("gemm"+then, bindLinear[float32], bindLinear[float64])
 	}
+	register("gemm+layernorm", bindLinearRows[float32], bindLinearRows[float64])
 }
 
 // bindLinear is a matrix multiplication whose epilogue, if the chain goes on,
 // works on each tile while it is hot. Weights that are known before the run are
 // packed here, once.
 func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	x, weights, out := c[0].In[0], c[0].In[1], c.Output()
-	m, k, n := int(x.Dims[0]), int(x.Dims[1]), int(weights.Dims[1])
-	g, err := newGEMM[T](ws.isa, ws.caches, len(ws.workers), m, n, k)
+	x, weights, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c.Output())
+	l, err := newLinear[T](ws, y.rows, y.cols, x.cols)
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.memory.alloc(g.scratchBytes())
+	name := l.name(ws)
+	if l.weights = plain(weights); c[0].In[1].Param {
+		name += "_packed"
+		err = l.prepack(ws, weights)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := g.newScratch(mem)
+	steps, err := newSteps[T](ws, c[1:])
 	if err != nil {
 		return nil, err
 	}
-	var epi epilogue[T]
-	if len(c) > 1 {
-		epi = linearEpilogue[T](ws, c[1:])
-	}
-	a := plain(matrix[T]{data: data[T](ws, x), rows: m, cols: k, ld: k})
-	b := plain(matrix[T]{data: data[T](ws, weights), rows: k, cols: n, ld: n})
-	y := matrix[T]{data: data[T](ws, out), rows: m, cols: n, ld: n}
-	name := fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.isa)
-	if weights.Param {
-		packed, err := scratch[T](ws, g.packedBLen())
-		if err != nil {
-			return nil, err
-		}
-		b, name = g.prepackB(packed, b.matrix), name+"_packed"
-	}
-	return &kernel{
-		name: name,
-		body: func(w *worker) { g.run(w, s, a, b, y, epi) },
-	}, nil
+	epi := epilogueOf(steps)
+	return &kernel{name: name, body: func(w *worker) { l.run(w, x, y, epi) }}, nil
 }
 
-// linearEpilogue is the bias and the activation behind it.
-func linearEpilogue[T float](ws *workspace, then bench.Chain) epilogue[T] {
-	bias := data[T](ws, then[0].In[1])
-	if then[len(then)-1].Name == "gelu" {
-		gelu := vecKernelsFor[T](ws.isa).addRowGelu
-		return func(c []T, ldc, _, j0, m, n int) { gelu.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
+// matrixOf views a tensor of two dimensions.
+func matrixOf[T float](ws *workspace, t *bench.Tensor) matrix[T] {
+	rows, cols := int(t.Dims[0]), int(t.Dims[1])
+	return matrix[T]{data: data[T](ws, t), rows: rows, cols: cols, ld: cols}
+}
+
+// bindLinearRows ends with an operation on whole rows. No worker has whole rows of a
+// matrix multiplication where there are few: so all multiply a block of rows, meet, and
+// share out its rows, which are still in the caches.
+func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	last := len(c) - 1
+	x, weights, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c.Output())
+	rows := hotRows[T](ws, y.rows, y.cols)
+	l, err := newLinear[T](ws, rows, y.cols, x.cols)
+	if err != nil {
+		return nil, err
 	}
-	return newBiasEpilogue(ws.isa, bias, biasByCol, then[len(then)-1].Name == "relu")
+	if err := l.prepack(ws, weights); err != nil {
+		return nil, err
+	}
+	steps, err := newSteps[T](ws, c[1:last])
+	if err != nil {
+		return nil, err
+	}
+	epi, norm := epilogueOf(steps), newRowKernel[T](ws, c[last])
+	return &kernel{name: l.name(ws) + "_rows", body: func(w *worker) {
+		for i := 0; i < y.rows; i += rows {
+			count := min(rows, y.rows-i)
+			l.run(w, x.rowsOf(i, count), y.rowsOf(i, count), epi.from(i))
+			w.barrier()
+			lo, hi := w.share(count, 1)
+			for r := i + lo; r < i+hi; r++ {
+				row := y.data[r*y.ld:][:y.cols]
+				norm(row, row)
+			}
+		}
+	}}, nil
 }

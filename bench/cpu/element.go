@@ -19,49 +19,51 @@ type element struct {
 	bytes int64
 	set   func(mem []byte, i int64, v float64)
 	get   func(mem []byte, i int64) float64
-	// wrong is a value that no kernel computes; int8, which no kernel writes, has none.
-	wrong float64
+	// spoil writes a value that no kernel computes.
+	spoil func(mem []byte, i int64)
 }
 
-func elementOf[T any](from func(float64) T, to func(T) float64, wrong float64) element {
+func elementOf[T any](from func(float64) T, to func(T) float64, wrong T) element {
 	return element{
-		bytes: int64(unsafe.Sizeof(*new(T))),
+		bytes: int64(unsafe.Sizeof(wrong)),
 		set:   func(mem []byte, i int64, v float64) { as[T](mem)[i] = from(v) },
 		get:   func(mem []byte, i int64) float64 { return to(as[T](mem)[i]) },
-		wrong: wrong,
+		spoil: func(mem []byte, i int64) { as[T](mem)[i] = wrong },
 	}
 }
 
 // elements by type.
 var elements = map[schema.DType]element{
 	schema.FP64: elementOf(func(v float64) float64 { return v }, func(x float64) float64 { return x }, math.NaN()),
-	schema.FP32: elementOf(func(v float64) float32 { return float32(v) }, func(x float32) float64 { return float64(x) }, math.NaN()),
-	schema.FP16: elementOf(toFP16, fp16.float, math.NaN()),
-	schema.BF16: elementOf(toBF16, bf16.float, math.NaN()),
-	schema.INT8: elementOf(toINT8, func(x int8) float64 { return float64(x) }, 0),
+	schema.FP32: elementOf(func(v float64) float32 { return float32(v) }, func(x float32) float64 { return float64(x) }, float32(math.NaN())),
+	schema.FP16: elementOf(toFP16, fp16.float, toFP16(math.NaN())),
+	schema.BF16: elementOf(toBF16, bf16.float, toBF16(math.NaN())),
+	schema.INT8: elementOf(toINT8, func(x int8) float64 { return float64(x) }, math.MinInt8),
 }
 
 // sumInt32 is what int8 accumulates in. The smallest number is below every sum of
 // up to 2^17 products.
-var sumInt32 = elementOf(func(v float64) int32 { return int32(v) }, func(x int32) float64 { return float64(x) }, math.MinInt32)
+var sumInt32 = elementOf(toSum, func(x int32) float64 { return float64(x) }, math.MinInt32)
 
-// elementOfTensor is that of the type or of its accumulators.
+// elementOfTensor is that of the type, of its accumulators, or of factors.
 func elementOfTensor(t *bench.Tensor, d schema.DType) element {
 	switch {
-	case !t.Sums || d == schema.FP64:
-		return elements[d]
-	case d == schema.INT8:
+	case t.Sums && d == schema.INT8:
 		return sumInt32
+	case t.Factors, t.Sums && d != schema.FP64:
+		return elements[schema.FP32]
 	}
-	return elements[schema.FP32]
+	return elements[d]
 }
-
-// int8Scale lets four standard deviations fill the range.
-const int8Scale = 32
 
 // toINT8 scales and rounds, and leaves -128 out, which has no opposite.
 func toINT8(v float64) int8 {
-	return int8(max(-127, min(math.RoundToEven(v*int8Scale), 127)))
+	return int8(max(-127, min(math.RoundToEven(v*bench.Int8Unit), 127)))
+}
+
+// toSum scales as a product of two int8 is, and rounds.
+func toSum(v float64) int32 {
+	return int32(math.RoundToEven(v * bench.Int8Unit * bench.Int8Unit))
 }
 
 // toBF16 rounds to nearest, ties to even.

@@ -54,7 +54,10 @@ func TestElements(t *testing.T) {
 			t.Errorf("toINT8(%g) = %d, want %d", v, got, want)
 		}
 	}
-	sums := &bench.Tensor{Sums: true}
+	if got := toSum(-1.5 / 1024); got != -2 {
+		t.Errorf("toSum rounds -1.5 to %d, want -2", got)
+	}
+	sums, factors := &bench.Tensor{Sums: true}, &bench.Tensor{Factors: true}
 	for d, want := range map[schema.DType]int64{schema.FP64: 8, schema.FP32: 4, schema.FP16: 4, schema.BF16: 4, schema.INT8: 4} {
 		e := elementOfTensor(sums, d)
 		if e.bytes != want || e.bytes != d.SumBytes() {
@@ -63,10 +66,15 @@ func TestElements(t *testing.T) {
 		if plain := elementOfTensor(&bench.Tensor{}, d); plain.bytes != d.Bytes() {
 			t.Errorf("%s: an element of %d bytes, want %d", d, plain.bytes, d.Bytes())
 		}
-		mem := make([]byte, 8)
-		e.set(mem, 0, e.wrong)
-		if got := e.get(mem, 0); got == got && got != math.MinInt32 {
-			t.Errorf("%s: poison reads %g", d, got)
+		if factor := elementOfTensor(factors, d); factor.bytes != 4 || factor.get([]byte{0, 0, 0xc0, 0x3f}, 0) != 1.5 {
+			t.Errorf("%s: a factor is no fp32", d)
+		}
+		for _, e := range []element{e, elements[d]} {
+			mem := make([]byte, 8)
+			e.spoil(mem, 0)
+			if got := e.get(mem, 0); got == got && got != math.MinInt32 && got != math.MinInt8 {
+				t.Errorf("%s: poison reads %g", d, got)
+			}
 		}
 	}
 }

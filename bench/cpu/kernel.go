@@ -25,8 +25,8 @@ func (k *kernel) Implementation() string { return k.name }
 // binder makes the kernel of a chain for one element type.
 type binder func(ws *workspace, c bench.Chain) (*kernel, error)
 
-// binders of one chain, by element type; those narrower than fp32 share one.
-type binders struct{ fp32, fp64, narrow binder }
+// binders of one chain, by element type; half is for those of 16 bits.
+type binders struct{ fp32, fp64, half, int8 binder }
 
 func (b binders) of(d schema.DType) binder {
 	switch d {
@@ -34,8 +34,12 @@ func (b binders) of(d schema.DType) binder {
 		return b.fp32
 	case schema.FP64:
 		return b.fp64
+	case schema.BF16, schema.FP16:
+		return b.half
+	case schema.INT8:
+		return b.int8
 	}
-	return b.narrow
+	return nil
 }
 
 func (b binders) has(d schema.DType) bool { return b.of(d) != nil }
@@ -50,13 +54,16 @@ func register(chain string, fp32, fp64 binder) {
 	if b.fp32 != nil {
 		panic("cpu: chain " + chain + " registered twice")
 	}
-	kernels[chain] = binders{fp32, fp64, b.narrow}
+	kernels[chain] = binders{fp32, fp64, b.half, b.int8}
 }
 
-// registerNarrow adds the binder of a chain for the types narrower than fp32.
-func registerNarrow(chain string, narrow binder) {
+// registerNarrow adds the binders of a chain for the types narrower than fp32.
+func registerNarrow(chain string, half, int8 binder) {
 	b := kernels[chain]
-	kernels[chain] = binders{b.fp32, b.fp64, narrow}
+	if b.half != nil || b.int8 != nil {
+		panic("cpu: chain " + chain + " registered twice")
+	}
+	kernels[chain] = binders{b.fp32, b.fp64, half, int8}
 }
 
 func kernelNames() []string { return slices.Sorted(maps.Keys(kernels)) }

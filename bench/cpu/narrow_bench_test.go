@@ -34,7 +34,7 @@ func benchNarrow(b *testing.B, u unit, n int64, packed bool) {
 	backend.units = map[schema.DType][]unit{u.dtype: {u}}
 	backend.caches = cacheSizes{48 << 10, 2 << 20, 32 << 20}
 	x, w := &bench.Tensor{Name: "X", Dims: []int64{n, n}}, &bench.Tensor{Name: "W", Dims: []int64{n, n}, Param: packed}
-	ops := []bench.Op{bench.Gemm(x, w), bench.PeakFMA(128, 1)}
+	ops := []bench.Op{bench.Sums(bench.Gemm(x, w)), bench.PeakFMA(128, 1)}
 	var workspaces []bench.Workspace
 	var kernels []bench.Kernel
 	for _, op := range ops {
@@ -62,5 +62,96 @@ func benchNarrow(b *testing.B, u unit, n int64, packed bool) {
 	}
 	b.ReportMetric(best[0]/1e9, "GFLOPS")
 	b.ReportMetric(100*best[0]/best[1], "%peak")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkNarrowElementwise gives the bandwidth of what is done to single elements of
+// 16 bits and to sums, beside that of a copy: each the best of samples taken in turn.
+func BenchmarkNarrowElementwise(b *testing.B) {
+	for _, level := range []struct {
+		name  string
+		bytes int // of the working set
+	}{{"L2", 512 << 10}, {"L3", 8 << 20}, {"DRAM", 256 << 20}} {
+		b.Run(level.name, func(b *testing.B) {
+			for b.Loop() {
+				benchNarrowElementwise(b, level.bytes)
+			}
+		})
+	}
+}
+
+func benchNarrowElementwise(b *testing.B, bytes int) {
+	arena, err := newArena(int64(bytes)+2<<20, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer arena.close()
+	mem, err := arena.alloc(int64(bytes))
+	if err != nil {
+		b.Fatal(err)
+	}
+	half := bytes / 2
+	for i := range mem {
+		mem[i] = 0x3c + byte(i%3) // normal numbers in every type
+	}
+	isas, err := ISAs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	const cols = 1024
+	block, row, bias, factors := make([]float32, blockElems), make([]uint16, cols), make([]int32, cols), make([]float32, cols)
+	k, sums := vecKernelsFor[float32](isas[0]), sumKernelsFor(isas[0])
+	type run struct {
+		name  string
+		bytes int
+		f     func()
+	}
+	runs := []run{{"copy", bytes, func() { copy(mem[half:], mem[:half]) }}}
+	for _, d := range halfTypes {
+		c := halfKernelsFor(d, isas[0])
+		src, dst := as[uint16](mem[:half]), as[uint16](mem[half:])
+		inCalls := func(f func(at, m int)) func() {
+			return func() {
+				for at := 0; at < len(src); at += vecCall {
+					f(at, min(vecCall, len(src)-at)/cols)
+				}
+			}
+		}
+		runs = append(runs,
+			run{"relu_" + string(d), bytes, inCalls(func(at, m int) { c.relu(&dst[at], &src[at], cols, cols, m, cols) })},
+			run{"bias_" + string(d), bytes, inCalls(func(at, m int) { c.add(&dst[at], &src[at], &row[0], cols, cols, 0, m, cols) })},
+			run{"gelu_" + string(d), bytes, func() { c.inBlocks(block, dst, src, func(x []float32) { k.gelu.slice(x, x, nil, 0, 0) }) }})
+	}
+	floats, floatsTo := as[float32](mem[:half]), as[float32](mem[half:])
+	runs = append(runs, run{"gelu_fp32", bytes, func() { k.gelu.slice(floatsTo, floats, nil, 0, 0) }})
+	src, dst := as[int32](mem[:half]), as[int32](mem[half:])
+	runs = append(runs,
+		run{"bias_int32", bytes, func() {
+			for at := 0; at < len(src); at += vecCall {
+				rows := min(vecCall, len(src)-at) / cols
+				sums.addFloor(&dst[at], &src[at], &bias[0], cols, cols, rows, cols, 0)
+			}
+		}},
+		run{"requantize", half / 4 * 5, func() {
+			to := as[int8](mem[half:])
+			for at := 0; at < len(src); at += vecCall {
+				rows := min(vecCall, len(src)-at) / cols
+				sums.requantize(&to[at], &src[at], &bias[0], &factors[0], cols, cols, rows, cols, 0)
+			}
+		}})
+	best := make([]float64, len(runs))
+	for end := time.Now().Add(5 * benchTime); time.Now().Before(end); {
+		for i, r := range runs {
+			times := 1 + (1<<20)/bytes
+			begin := time.Now()
+			for range times {
+				r.f()
+			}
+			best[i] = max(best[i], float64(times*r.bytes)/time.Since(begin).Seconds()/1e9)
+		}
+	}
+	for i, r := range runs {
+		b.ReportMetric(best[i], r.name+"_GB/s")
+	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -54,6 +54,9 @@ func (k *narrowKernels) shift() uint64 {
 // compete for the same sets of the caches where they are a power of two apart.
 // Meanwhile a panel of A stays in L1, and those of B come from L2.
 //
+// Sums that C does not hold as they are stay in that buffer: what makes elements of
+// them gets a few tiles at a time, which are still in L1.
+//
 // A is packed at the first block of columns and kept for the others, B for each block
 // of rows, or once beforehand. Each worker packs what it needs: there is no barrier.
 type narrowGEMM struct {
@@ -145,17 +148,21 @@ type byteRows struct {
 	ld   int
 }
 
+// finish makes elements of C of complete sums: m x n from (i0, j0) on, in rows of nr,
+// aligned as cache lines are.
+type finish func(sums []byte, i0, j0, m, n int)
+
 // run computes C on worker id. All workers of the plan call it, each with its id; a
 // barrier must follow before another reads C or writes the inputs. packed is B as
-// prepackB made it, or nil.
-func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows) {
+// prepackB made it, or nil. The sums go to C, or to end if that is not nil.
+func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows, end finish) {
 	row, col := id/g.cols, id%g.cols
 	i0, i1 := part(g.m, g.mr, row, g.rows)
 	j0, j1 := part(g.n, g.nr, col, g.cols)
 	for ic := i0; ic < i1; ic += g.mc {
 		for jc := j0; jc < j1; jc += g.nc {
 			t := narrowBlock{
-				narrowGEMM: g, c: c, acc: s.c,
+				narrowGEMM: g, c: c, end: end, acc: s.c,
 				i0: ic, j0: jc, m: min(g.mc, i1-ic), n: min(g.nc, j1-jc),
 			}
 			for pc := 0; pc < g.steps; pc += g.kc {
@@ -191,8 +198,8 @@ func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, 
 
 // lookahead is what block fetches of an operand.
 type lookahead struct {
-	at           *byte
-	second, next int
+	data               []byte
+	from, second, next int
 }
 
 // ahead fetches rows of width bytes, ld bytes apart, from data[from] on: two rows a
@@ -202,13 +209,22 @@ func ahead(data []byte, from, ld, width, steps int) lookahead {
 	part := steps * stepBytes
 	switch {
 	case from >= len(data):
-		return lookahead{&data[0], 0, -part}
+		return lookahead{data, 0, 0, -part}
 	case ld == 0:
-		return lookahead{&data[from], part, part}
+		return lookahead{data, from, part, part}
 	case width > part:
-		return lookahead{&data[from], part, ld - part}
+		return lookahead{data, from, part, ld - part}
 	}
-	return lookahead{&data[from], ld, 2*ld - part}
+	return lookahead{data, from, ld, 2*ld - part}
+}
+
+// after is what is left of it behind a number of tiles.
+func (l lookahead) after(tiles, steps int) lookahead {
+	l.from += tiles * (steps*stepBytes + l.next)
+	if l.from >= len(l.data) {
+		return ahead(l.data, l.from, 0, 0, steps)
+	}
+	return l
 }
 
 // packedAt is where the block of B of n columns from j0 and of steps from pc begins
@@ -242,6 +258,7 @@ func (g *narrowGEMM) prepackB(dst []byte, b byteRows, edge []byte) []byte {
 type narrowBlock struct {
 	*narrowGEMM
 	c              byteRows
+	end            finish
 	acc            []byte
 	i0, j0, m, n   int
 	pc, steps      int
@@ -252,12 +269,16 @@ type narrowBlock struct {
 func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
 func (t *narrowBlock) panelsB() int { return ceilDiv(t.n, t.nr) }
 
-// multiply leaves the sums in acc, and those of the last steps in C. What is whole
-// tiles of C goes there at once, the rest by way of acc.
+// multiply leaves the sums in acc, and those of the last steps in C, or where they end.
+// What is whole tiles of C goes there at once, the rest by way of acc.
 func (t *narrowBlock) multiply() {
 	rows, cols := t.panelsA(), t.panelsB()
 	if t.pc+t.steps < t.narrowGEMM.steps {
 		t.tiles(0, rows, 0, cols, false)
+		return
+	}
+	if t.end != nil {
+		t.finishTiles()
 		return
 	}
 	wholeRows, wholeCols := t.m/t.mr, t.n/t.nr
@@ -268,6 +289,25 @@ func (t *narrowBlock) multiply() {
 		for j := range cols {
 			if i == wholeRows || j == wholeCols {
 				t.copyTile(i, j)
+			}
+		}
+	}
+}
+
+// hotBytes is the size of tiles that wait in L1 for what finishes them, beside the
+// panels of A and B that made them.
+const hotBytes = 12 << 10
+
+// finishTiles lets tiles end as soon as they are complete.
+func (t *narrowBlock) finishTiles() {
+	few := max(1, hotBytes/t.tile())
+	for i := range t.panelsA() {
+		for j0 := 0; j0 < t.panelsB(); j0 += few {
+			j1 := min(j0+few, t.panelsB())
+			t.tiles(i, i+1, j0, j1, false)
+			for j := j0; j < j1; j++ {
+				sums := t.acc[(i*t.panelsB()+j)*t.tile():][:t.tile()]
+				t.end(sums, t.i0+i*t.mr, t.j0+j*t.nr, min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr))
 			}
 		}
 	}
@@ -292,7 +332,10 @@ func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
 	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
 	t.block(i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
 		&out[0], ldo, nextTile, nextRow,
-		t.aheadA.at, t.aheadA.second, t.aheadA.next, t.aheadB.at, t.aheadB.second, t.aheadB.next)
+		&t.aheadA.data[t.aheadA.from], t.aheadA.second, t.aheadA.next,
+		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next)
+	done := (i1 - i0) * (j1 - j0)
+	t.aheadA, t.aheadB = t.aheadA.after(done, t.steps), t.aheadB.after(done, t.steps)
 }
 
 // copyTile copies to C what it has of a tile in acc.

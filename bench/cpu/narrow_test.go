@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/cpuid/v2"
@@ -47,7 +48,7 @@ func eachUnit(t *testing.T, f func(t *testing.T, u unit)) {
 type narrowCase struct {
 	m, n, k, threads int
 	block            blocking // in mr, steps and nr; zero: from the caches
-	pack, front      bool
+	pack, front, end bool
 }
 
 func TestNarrowGEMM(t *testing.T) {
@@ -58,7 +59,7 @@ func TestNarrowGEMM(t *testing.T) {
 		for _, m := range []int{1, mr - 1, mr + 1} {
 			for _, n := range []int{1, nr, nr + 1} {
 				for _, k := range []int{u.gemm.group + 1, step, step + 1} {
-					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0})
+					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1, pack: (m+n+k)%2 == 0, front: (m+n)%2 == 0, end: (m+k)%2 == 0})
 				}
 			}
 		}
@@ -68,11 +69,11 @@ func TestNarrowGEMM(t *testing.T) {
 			for _, n := range []int{2 * nr, 5*nr - 2} {
 				for _, k := range []int{2 * step, 3*step + 5} {
 					shape++
-					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0})
+					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2})
 				}
 			}
 		}
-		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true})
+		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true})
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
 		for _, c := range cases {
@@ -117,7 +118,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			for j := range cols {
 				v := float64(r.IntN(7) - 3)
 				if u.dtype == schema.INT8 {
-					v = float64(r.IntN(255)-127) / int8Scale
+					v = float64(r.IntN(255)-127) / bench.Int8Unit
 				}
 				at := int64(i*ld + j)
 				elem.set(x.data, at, v)
@@ -146,7 +147,19 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 	for i := range mem { // what a run before left behind must not matter
 		mem[i] = 0x7f
 	}
-	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y) })
+	ended := make([]int, c.m*c.n)
+	var end finish
+	if c.end {
+		end = func(sums []byte, i0, j0, m, n int) {
+			for i := range m {
+				copy(y.data[(i0+i)*y.ld+j0*accBytes:][:n*accBytes], sums[i*g.nr*accBytes:])
+				for j := range n {
+					ended[(i0+i)*c.n+j0+j]++
+				}
+			}
+		}
+	}
+	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y, end) })
 	for i := range c.m {
 		for j := range ldc {
 			at := int64(i*ldc + j)
@@ -163,13 +176,16 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			if got := sum.get(y.data, at); got != want {
 				return fmt.Errorf("c[%d,%d] = %g, want %g", i, j, got, want)
 			}
+			if n := ended[i*c.n+j]; c.end && n != 1 {
+				return fmt.Errorf("c[%d,%d] was finished %d times", i, j, n)
+			}
 		}
 	}
 	return nil
 }
 
 // Random normal values, through the backend, on one thread and two: within the bounds
-// that hold for measurements too.
+// that hold for measurements too. Patterns run fused and unfused.
 func TestNarrowPatterns(t *testing.T) {
 	eachUnit(t, func(t *testing.T, u unit) {
 		b := testBackend(t, "")
@@ -178,12 +194,39 @@ func TestNarrowPatterns(t *testing.T) {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
 			}
+			for _, p := range linearPatterns(u.dtype) {
+				for _, text := range []string{"1x1x1", "17x33x65"} {
+					verifyIn(t, b, p, text, u.dtype, threads)
+				}
+			}
 			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(1, int64(threads))}, DType: u.dtype, Unit: u.name, Place: bench.Place{Threads: threads}, Seed: 5}
 			if _, err := bench.Verify(b, c); err != nil {
 				t.Errorf("peak: %v", err)
 			}
 		}
 	})
+}
+
+// Layers are fused in every narrow type, but those of int8 that have no integer form.
+func TestNarrowFusion(t *testing.T) {
+	floats := []string{"Linear_Bias", "Linear_Bias_ReLU", "Linear_Bias_GELU", "Linear_Bias_SiLU", "Linear_Bias_Residual"}
+	for d, want := range map[schema.DType][]string{schema.BF16: floats, schema.FP16: floats, schema.INT8: floats[:2]} {
+		if have := linearPatterns(d); !slices.Equal(have, want) {
+			t.Errorf("%s: fused are %v, want %v", d, have, want)
+		}
+	}
+}
+
+// linearPatterns are those that there are kernels of in the type.
+func linearPatterns(d schema.DType) []string {
+	var names []string
+	for _, p := range bench.Patterns() {
+		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], 1)
+		if err == nil && p.Group == "linear" && kernels[chain.String()].has(d) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threads int) {
@@ -196,7 +239,7 @@ func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threa
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := p.Build(shape, threads)
+	chain, err := p.In(d).Build(shape, threads)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,10 +106,10 @@ type sample struct {
 // sample takes the samples in turn and returns the time of each, from the earliest
 // start to the latest end.
 func (t *team) sample(samples []sample) []time.Duration {
-	spans := make([]span, len(samples)*len(t.workers))
+	taken := make([]stretch, len(samples)*len(t.workers))
 	t.run(func(w *worker) {
 		for i := range samples {
-			s, at := &samples[i], &spans[i*w.n+w.id]
+			s, at := &samples[i], &taken[i*w.n+w.id]
 			if s.before != nil {
 				s.before(w)
 			}
@@ -128,8 +128,8 @@ func (t *team) sample(samples []sample) []time.Duration {
 	})
 	times := make([]time.Duration, len(samples))
 	for i := range samples {
-		whole := spans[i*len(t.workers)]
-		for _, s := range spans[i*len(t.workers):][:len(t.workers)] {
+		whole := taken[i*len(t.workers)]
+		for _, s := range taken[i*len(t.workers):][:len(t.workers)] {
 			if s.begin.Before(whole.begin) {
 				whole.begin = s.begin
 			}
@@ -142,8 +142,8 @@ func (t *team) sample(samples []sample) []time.Duration {
 	return times
 }
 
-// span is when a worker was at work.
-type span struct {
+// stretch is when a worker was at work.
+type stretch struct {
 	begin, end time.Time
 	_          [16]byte // a line for each, as workers write them at the same time
 }

@@ -12,12 +12,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecExpF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecExpF32AVX2 is the same loop.
 //
 //go:noescape
-func vecExpF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecErfF32AVX512:
 //
@@ -28,12 +28,12 @@ func vecExpF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecErfF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecErfF32AVX2 is the same loop.
 //
 //go:noescape
-func vecErfF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecTanhF32AVX512:
 //
@@ -44,12 +44,12 @@ func vecErfF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecTanhF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecTanhF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTanhF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecReluF32AVX512:
 //
@@ -60,12 +60,12 @@ func vecTanhF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecGeluF32AVX512:
 //
@@ -77,12 +77,28 @@ func vecReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecScaleF32AVX512:
 //
@@ -93,12 +109,12 @@ func vecGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecScaleF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecScaleF32AVX2 is the same loop.
 //
 //go:noescape
-func vecScaleF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarF32AVX512:
 //
@@ -109,12 +125,12 @@ func vecScaleF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecAddScalarF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarReluF32AVX512:
 //
@@ -125,12 +141,12 @@ func vecAddScalarF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float3
 //	}
 //
 //go:noescape
-func vecAddScalarReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineF32AVX512:
 //
@@ -141,12 +157,12 @@ func vecAddScalarReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b fl
 //	}
 //
 //go:noescape
-func vecAffineF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineReluF32AVX512:
 //
@@ -157,76 +173,124 @@ func vecAffineF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecAffineReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowF32AVX512:
+// vecAffineRowsF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] + row[j]
+//			dst[i*ldd+j] = a[i]*src[i*lds+j] + b[i]
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int)
 
-// vecAddRowF32AVX2 is the same loop.
+// vecAffineRowsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int)
 
-// vecAddRowReluF32AVX512:
+// vecAddF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = max(src[i*lds+j]+row[j], 0)
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowReluF32AVX2 is the same loop.
+// vecAddF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowGeluF32AVX512:
+// vecAddReluF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = gelu(src[i*lds+j] + row[j])
+//			dst[i*ldd+j] = max(src[i*lds+j]+y[i*ldy+j], 0)
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowGeluF32AVX2 is the same loop.
+// vecAddReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecMulRowF32AVX512:
+// vecAddGeluF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] * row[j]
+//			dst[i*ldd+j] = gelu(src[i*lds+j] + y[i*ldy+j])
 //		}
 //	}
 //
 //go:noescape
-func vecMulRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecMulRowF32AVX2 is the same loop.
+// vecAddGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMulRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecAddSiluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j] + y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecAddSiluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j]) * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecSiluMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+
+// vecMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecRowMaxF32AVX512:
 //
@@ -242,6 +306,68 @@ func vecRowMaxF32AVX512(src *float32, n int) float32
 //
 //go:noescape
 func vecRowMaxF32AVX2(src *float32, n int) float32
+
+// vecRowSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += src[j]
+//	}
+//
+//go:noescape
+func vecRowSumF32AVX512(src *float32, n int) float32
+
+// vecRowSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSumF32AVX2(src *float32, n int) float32
+
+// vecRowSquaresF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += (src[j] - mean) * (src[j] - mean)
+//	}
+//
+//go:noescape
+func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+
+// vecRowSquaresF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
+
+// vecNormalizeF32AVX512:
+//
+//	for j := range n {
+//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
+//	}
+//
+//go:noescape
+func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecNormalizeF32AVX2 is the same loop.
+//
+//go:noescape
+func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecDropoutF32AVX512:
+//
+//	for j := range n {
+//		if at += weyl; mix(at) >= least {
+//			dst[j] = scale * src[j]
+//		} else {
+//			dst[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32)
+
+// vecDropoutF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32)
 
 // vecExpSumF32AVX512:
 //

@@ -2,30 +2,36 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-64
+// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+32(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y3
-	VMOVUPS      32(CX)(R9*1), Y5
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -72,9 +78,10 @@ main:
 	VMULPS       Y9, Y8, Y8
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y10, Y8, Y8
-	VMOVUPS      Y6, (AX)(R9*1)
-	VMOVUPS      Y8, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -84,7 +91,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -108,19 +116,21 @@ single:
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y3, Y5, Y5
 	VMULPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPS   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y2, Y5
@@ -144,39 +154,45 @@ singledone:
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-64
+// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y2
-	VMOVUPS      32(CX)(R9*1), Y5
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -235,9 +251,10 @@ main:
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y7
 	VORPS        Y2, Y4, Y4
 	VORPS        Y3, Y7, Y7
-	VMOVUPS      Y4, (AX)(R9*1)
-	VMOVUPS      Y7, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -247,7 +264,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -277,19 +295,21 @@ single:
 	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
 	VORPS        Y2, Y4, Y4
-	VMOVUPS      Y4, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPS   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
@@ -319,39 +339,45 @@ singledone:
 	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
 	VORPS        Y3, Y5, Y5
-	VMASKMOVPS   Y5, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y5, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-64
+// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1024(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y2
-	VMOVUPS      32(CX)(R9*1), Y6
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -398,9 +424,10 @@ main:
 	VANDPS       vecConstf32avx2<>+512(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
 	VORPS        Y3, Y10, Y10
-	VMOVUPS      Y5, (AX)(R9*1)
-	VMOVUPS      Y10, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -410,7 +437,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -434,19 +462,21 @@ single:
 	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
-	VMOVUPS      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPS   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
@@ -470,49 +500,54 @@ singledone:
 	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y6
 	VORPS        Y3, Y6, Y6
-	VMASKMOVPS   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VMAXPS  Y1, Y0, Y1
 	VMAXPS  Y2, Y0, Y2
 	VMAXPS  Y3, Y0, Y3
 	VMAXPS  Y4, Y0, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -522,56 +557,63 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VMAXPS     Y2, Y0, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-64
+// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R9*1), Y3
-	VMOVUPS      32(CX)(R9*1), Y8
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -622,9 +664,10 @@ main:
 	VMAXPS       Y8, Y0, Y6
 	VFNMADD231PS Y5, Y4, Y3
 	VFNMADD231PS Y10, Y9, Y6
-	VMOVUPS      Y3, (AX)(R9*1)
-	VMOVUPS      Y6, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+16, R8
 	JGE          main
 
@@ -634,7 +677,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -660,19 +704,21 @@ single:
 	VMULPS       Y6, Y5, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+8, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+8, R8
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPS   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
@@ -698,49 +744,208 @@ singledone:
 	VMULPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX
-TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-64
+// func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
 	SHLQ         $0x02, DX
+	SUBQ         R8, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
+	SUBQ $+16, R8
+	JLT  maindone
+
+main:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y6
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y7, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y8, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y9, Y7
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          main
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  singledone
+
+single:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+8, R8
+	JZ           next
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VMINPS       Y5, Y2, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VDIVPS       Y6, Y8, Y6
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y6, Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS a+64(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ DI, R8
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VMULPS  Y0, Y1, Y1
 	VMULPS  Y0, Y2, Y2
 	VMULPS  Y0, Y3, Y3
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -750,65 +955,71 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VMULPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS b+68(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
 	SHLQ         $0x02, DX
+	SUBQ         R8, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS b+60(FP), Y0
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y1
-	VMOVUPS 32(CX)(R9*1), Y2
-	VMOVUPS 64(CX)(R9*1), Y3
-	VMOVUPS 96(CX)(R9*1), Y4
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
 	VADDPS  Y0, Y1, Y1
 	VADDPS  Y0, Y2, Y2
 	VADDPS  Y0, Y3, Y3
 	VADDPS  Y0, Y4, Y4
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y2, 32(AX)(R9*1)
-	VMOVUPS Y3, 64(AX)(R9*1)
-	VMOVUPS Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -818,57 +1029,62 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y1
+	VMOVUPS (CX), Y1
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPS (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (CX), Y1, Y2
 	VADDPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
-	VBROADCASTSS b+60(FP), Y0
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS b+68(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R9*1), Y2
-	VMOVUPS 32(CX)(R9*1), Y3
-	VMOVUPS 64(CX)(R9*1), Y4
-	VMOVUPS 96(CX)(R9*1), Y5
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y5
 	VADDPS  Y0, Y2, Y2
 	VADDPS  Y0, Y3, Y3
 	VADDPS  Y0, Y4, Y4
@@ -877,11 +1093,12 @@ main:
 	VMAXPS  Y3, Y1, Y3
 	VMAXPS  Y4, Y1, Y4
 	VMAXPS  Y5, Y1, Y5
-	VMOVUPS Y2, (AX)(R9*1)
-	VMOVUPS Y3, 32(AX)(R9*1)
-	VMOVUPS Y4, 64(AX)(R9*1)
-	VMOVUPS Y5, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+32, R8
 	JGE     main
 
@@ -891,68 +1108,74 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R9*1), Y2
+	VMOVUPS (CX), Y2
 	VADDPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
-	VMOVUPS Y2, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+8, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y2
-	VMASKMOVPS (CX)(R9*1), Y2, Y3
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS (CX), Y2, Y3
 	VADDPS     Y0, Y3, Y3
 	VMAXPS     Y3, Y1, Y3
-	VMASKMOVPS Y3, Y2, (AX)(R9*1)
+	VMASKMOVPS Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS a+64(FP), Y0
+	VBROADCASTSS b+68(FP), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
 	SHLQ         $0x02, DX
+	SUBQ         R8, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
-	VBROADCASTSS b+60(FP), Y1
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS     (CX)(R9*1), Y2
-	VMOVUPS     32(CX)(R9*1), Y3
-	VMOVUPS     64(CX)(R9*1), Y4
-	VMOVUPS     96(CX)(R9*1), Y5
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
 	VFMADD213PS Y1, Y0, Y2
 	VFMADD213PS Y1, Y0, Y3
 	VFMADD213PS Y1, Y0, Y4
 	VFMADD213PS Y1, Y0, Y5
-	VMOVUPS     Y2, (AX)(R9*1)
-	VMOVUPS     Y3, 32(AX)(R9*1)
-	VMOVUPS     Y4, 64(AX)(R9*1)
-	VMOVUPS     Y5, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+32, R8
 	JGE         main
 
@@ -962,58 +1185,63 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     (CX), Y2
 	VFMADD213PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPS     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+8, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+8, R8
 	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R10
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y2
-	VMASKMOVPS  (CX)(R9*1), Y2, Y3
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPS  (CX), Y2, Y3
 	VFMADD213PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(R9*1)
+	VMASKMOVPS  Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
-	VBROADCASTSS b+60(FP), Y1
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS a+64(FP), Y0
+	VBROADCASTSS b+68(FP), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+32, R8
 	JLT  maindone
 
 main:
-	VMOVUPS     (CX)(R9*1), Y3
-	VMOVUPS     32(CX)(R9*1), Y4
-	VMOVUPS     64(CX)(R9*1), Y5
-	VMOVUPS     96(CX)(R9*1), Y6
+	VMOVUPS     (CX), Y3
+	VMOVUPS     32(CX), Y4
+	VMOVUPS     64(CX), Y5
+	VMOVUPS     96(CX), Y6
 	VFMADD213PS Y1, Y0, Y3
 	VFMADD213PS Y1, Y0, Y4
 	VFMADD213PS Y1, Y0, Y5
@@ -1022,11 +1250,12 @@ main:
 	VMAXPS      Y4, Y2, Y4
 	VMAXPS      Y5, Y2, Y5
 	VMAXPS      Y6, Y2, Y6
-	VMOVUPS     Y3, (AX)(R9*1)
-	VMOVUPS     Y4, 32(AX)(R9*1)
-	VMOVUPS     Y5, 64(AX)(R9*1)
-	VMOVUPS     Y6, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 64(AX)
+	VMOVUPS     Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+32, R8
 	JGE         main
 
@@ -1036,137 +1265,236 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (CX)(R9*1), Y3
+	VMOVUPS     (CX), Y3
 	VFMADD213PS Y1, Y0, Y3
 	VMAXPS      Y3, Y2, Y3
-	VMOVUPS     Y3, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPS     Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+8, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+8, R8
 	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R10
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y3
-	VMASKMOVPS  (CX)(R9*1), Y3, Y4
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y3
+	VMASKMOVPS  (CX), Y3, Y4
 	VFMADD213PS Y1, Y0, Y4
 	VMAXPS      Y4, Y2, Y4
-	VMASKMOVPS  Y4, Y3, (AX)(R9*1)
+	VMASKMOVPS  Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, FMA3
+TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+32(FP), DX
+	MOVQ lds+40(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ a+16(FP), R8
+	MOVQ b+24(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+
+row:
+	VBROADCASTSS (R8), Y0
+	ADDQ         $+4, R8
+	VBROADCASTSS (R9), Y1
+	ADDQ         $+4, R9
+	MOVQ         DI, R10
+	SUBQ         $+32, R10
+	JLT          maindone
+
+main:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
+	VFMADD213PS Y1, Y0, Y2
+	VFMADD213PS Y1, Y0, Y3
+	VFMADD213PS Y1, Y0, Y4
+	VFMADD213PS Y1, Y0, Y5
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+32, R10
+	JGE         main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS     (CX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R10
+	JGE         single
+
+singledone:
+	ADDQ        $+8, R10
+	JZ          next
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPS  (CX), Y2, Y3
+	VFMADD213PS Y1, Y0, Y3
+	VMASKMOVPS  Y3, Y2, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddRowF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, DX
+	SUBQ R10, DX
 	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS 32(CX)(R10*1), Y2
-	VMOVUPS 64(CX)(R10*1), Y4
-	VMOVUPS 96(CX)(R10*1), Y6
-	VMOVUPS (R8)(R10*1), Y1
-	VMOVUPS 32(R8)(R10*1), Y3
-	VMOVUPS 64(R8)(R10*1), Y5
-	VMOVUPS 96(R8)(R10*1), Y7
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y5, Y4, Y4
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y4, 64(AX)(R10*1)
-	VMOVUPS Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS (R8)(R10*1), Y1
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
 	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
 	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y0
-	VMASKMOVPS (CX)(R10*1), Y0, Y1
-	VMASKMOVPS (R8)(R10*1), Y0, Y2
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
 	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+	VMASKMOVPS Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddRowReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS 32(CX)(R10*1), Y3
-	VMOVUPS 64(CX)(R10*1), Y5
-	VMOVUPS 96(CX)(R10*1), Y7
-	VMOVUPS (R8)(R10*1), Y2
-	VMOVUPS 32(R8)(R10*1), Y4
-	VMOVUPS 64(R8)(R10*1), Y6
-	VMOVUPS 96(R8)(R10*1), Y8
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(CX), Y7
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y4
+	VMOVUPS 64(R8), Y6
+	VMOVUPS 96(R8), Y8
 	VADDPS  Y2, Y1, Y1
 	VADDPS  Y4, Y3, Y3
 	VADDPS  Y6, Y5, Y5
@@ -1175,77 +1503,91 @@ main:
 	VMAXPS  Y3, Y0, Y2
 	VMAXPS  Y5, Y0, Y3
 	VMAXPS  Y7, Y0, Y4
-	VMOVUPS Y1, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y3, 64(AX)(R10*1)
-	VMOVUPS Y4, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS (R8)(R10*1), Y2
+	VMOVUPS (CX), Y1
+	VMOVUPS (R8), Y2
 	VADDPS  Y2, Y1, Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
 	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y1
-	VMASKMOVPS (CX)(R10*1), Y1, Y2
-	VMASKMOVPS (R8)(R10*1), Y1, Y3
+	VMASKMOVPS (CX), Y1, Y2
+	VMASKMOVPS (R8), Y1, Y3
 	VADDPS     Y3, Y2, Y2
 	VMAXPS     Y2, Y0, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R10*1)
+	VMASKMOVPS Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecAddRowGeluF32AVX2(SB), NOSPLIT, $0-64
+// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R10*1), Y3
-	VMOVUPS      32(CX)(R10*1), Y5
-	VMOVUPS      (R8)(R10*1), Y4
-	VMOVUPS      32(R8)(R10*1), Y6
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1298,20 +1640,23 @@ main:
 	VMAXPS       Y5, Y0, Y5
 	VFNMADD231PS Y6, Y4, Y3
 	VFNMADD231PS Y10, Y9, Y5
-	VMOVUPS      Y3, (AX)(R10*1)
-	VMOVUPS      Y5, 32(AX)(R10*1)
-	ADDQ         $+64, R10
-	SUBQ         $+16, R9
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
 	JGE          main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+8, R9
+	ADDQ $+16, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R10*1), Y3
-	VMOVUPS      (R8)(R10*1), Y4
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
@@ -1338,20 +1683,23 @@ single:
 	VMULPS       Y6, Y5, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R10*1)
-	ADDQ         $+32, R10
-	SUBQ         $+8, R9
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
 	JGE          single
 
 singledone:
-	ADDQ         $+8, R9
+	ADDQ         $+8, R10
 	JZ           next
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
-	SHLQ         $0x02, R9
-	SUBQ         R9, R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX)(R10*1), Y3, Y4
-	VMASKMOVPS   (R8)(R10*1), Y3, Y5
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
@@ -1378,85 +1726,436 @@ singledone:
 	VMULPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R10*1)
+	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ DI, R10
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y7
+	VDIVPS       Y6, Y8, Y6
+	VDIVPS       Y7, Y12, Y7
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y5
+	VFNMADD231PS Y6, Y4, Y3
+	VFNMADD231PS Y7, Y9, Y5
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
+	VADDPS       Y4, Y3, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+8, R10
+	JZ           next
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (R8), Y3, Y5
+	VADDPS       Y5, Y4, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VMINPS       Y5, Y2, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VDIVPS       Y6, Y8, Y6
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y6, Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ DI, R10
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y6
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y7, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y8, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y9, Y7
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y5, Y7, Y7
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVUPS      (R8), Y4
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+8, R10
+	JZ           next
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VMINPS       Y5, Y2, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VMOVAPS      Y1, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VDIVPS       Y6, Y8, Y6
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y6, Y5, Y4
+	VMASKMOVPS   (R8), Y3, Y5
+	VMULPS       Y5, Y4, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecMulRowF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, DX
+	SUBQ R10, DX
 	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS 32(CX)(R10*1), Y2
-	VMOVUPS 64(CX)(R10*1), Y4
-	VMOVUPS 96(CX)(R10*1), Y6
-	VMOVUPS (R8)(R10*1), Y1
-	VMOVUPS 32(R8)(R10*1), Y3
-	VMOVUPS 64(R8)(R10*1), Y5
-	VMOVUPS 96(R8)(R10*1), Y7
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
 	VMULPS  Y1, Y0, Y0
 	VMULPS  Y3, Y2, Y2
 	VMULPS  Y5, Y4, Y4
 	VMULPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y4, 64(AX)(R10*1)
-	VMOVUPS Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS (R8)(R10*1), Y1
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
 	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
 	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y0
-	VMASKMOVPS (CX)(R10*1), Y0, Y1
-	VMASKMOVPS (R8)(R10*1), Y0, Y2
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
 	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+	VMASKMOVPS Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1467,7 +2166,7 @@ next:
 TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VMOVAPS      Y0, Y1
 	VMOVAPS      Y0, Y2
 	VMOVAPS      Y0, Y3
@@ -1498,7 +2197,7 @@ single:
 
 singledone:
 	ADDQ       $+8, CX
-	JZ         reduce
+	JZ         stripdone
 	LEAQ       vecMaskf32avx2<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -1507,7 +2206,7 @@ singledone:
 	VBLENDVPS  Y5, Y6, Y0, Y6
 	VMAXPS     Y6, Y1, Y1
 
-reduce:
+stripdone:
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y4, Y2, Y2
 	VMAXPS       Y2, Y1, Y1
@@ -1521,20 +2220,149 @@ reduce:
 	VZEROUPPER
 	RET
 
+// func vecRowSumF32AVX2(src *float32, n int) float32
+// Requires: AVX
+TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VADDPS (AX)(DX*1), Y0, Y0
+	VADDPS 32(AX)(DX*1), Y1, Y1
+	VADDPS 64(AX)(DX*1), Y2, Y2
+	VADDPS 96(AX)(DX*1), Y3, Y3
+	ADDQ   $+128, DX
+	SUBQ   $+32, CX
+	JGE    main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VADDPS (AX)(DX*1), Y0, Y0
+	ADDQ   $+32, DX
+	SUBQ   $+8, CX
+	JGE    single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y4
+	VMASKMOVPS (AX)(DX*1), Y4, Y4
+	VADDPS     Y4, Y0, Y0
+
+stripdone:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSS       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
+// Requires: AVX, FMA3
+TEXT ·vecRowSquaresF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Y0
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y1
+	VMOVUPS     32(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     64(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, DX
+	SUBQ        $+32, CX
+	JGE         main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y1
+	ADDQ        $+32, DX
+	SUBQ        $+8, CX
+	JGE         single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VSUBPS     Y0, Y6, Y6
+	VMULPS     Y6, Y6, Y6
+	VANDPS     Y5, Y6, Y6
+	VADDPS     Y6, Y1, Y1
+
+stripdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSS       X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS scale+24(FP), Y0
 	VBROADCASTSS max+28(FP), Y1
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	LEAQ         (CX)(DX*4), SI
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JLT          maindone
@@ -1544,6 +2372,10 @@ main:
 	VMOVUPS      32(CX)(BX*1), Y11
 	VMOVUPS      64(CX)(BX*1), Y14
 	VMOVUPS      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VFMSUB213PS  Y1, Y0, Y11
 	VFMSUB213PS  Y1, Y0, Y14
@@ -1627,6 +2459,7 @@ maindone:
 
 single:
 	VMOVUPS      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y8
 	VMAXPS       Y8, Y2, Y8
 	VMOVAPS      Y3, Y9
@@ -1651,12 +2484,13 @@ single:
 
 singledone:
 	ADDQ         $+8, DX
-	JZ           reduce
-	LEAQ         vecMaskf32avx2<>+32(SB), SI
+	JZ           stripdone
+	LEAQ         vecMaskf32avx2<>+32(SB), DI
 	SHLQ         $0x02, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
 	VMASKMOVPS   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PS  Y1, Y0, Y9
 	VMAXPS       Y9, Y2, Y9
 	VMOVAPS      Y3, Y0
@@ -1677,7 +2511,7 @@ singledone:
 	VANDPS       Y8, Y1, Y1
 	VADDPS       Y1, Y4, Y4
 
-reduce:
+stripdone:
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y5, Y4, Y4
@@ -1777,7 +2611,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -1932,6 +2766,222 @@ tailrow:
 return:
 	VZEROUPPER
 	RET
+
+// func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         gamma+16(FP), DX
+	MOVQ         beta+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS scale+44(FP), Y1
+	LEAQ         (CX)(SI*4), R8
+	XORQ         DI, DI
+	SUBQ         $+32, SI
+	JLT          maindone
+
+main:
+	VMOVUPS     (CX)(DI*1), Y2
+	VMOVUPS     32(CX)(DI*1), Y5
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     32(DX)(DI*1), Y6
+	VMOVUPS     64(DX)(DI*1), Y9
+	VMOVUPS     96(DX)(DI*1), Y12
+	VMOVUPS     (BX)(DI*1), Y4
+	VMOVUPS     32(BX)(DI*1), Y7
+	VMOVUPS     64(BX)(DI*1), Y10
+	VMOVUPS     96(BX)(DI*1), Y13
+	VSUBPS      Y0, Y2, Y2
+	VSUBPS      Y0, Y5, Y5
+	VSUBPS      Y0, Y8, Y8
+	VSUBPS      Y0, Y11, Y11
+	VMULPS      Y1, Y2, Y2
+	VMULPS      Y1, Y5, Y5
+	VMULPS      Y1, Y8, Y8
+	VMULPS      Y1, Y11, Y11
+	VFMADD213PS Y4, Y3, Y2
+	VFMADD213PS Y7, Y6, Y5
+	VFMADD213PS Y10, Y9, Y8
+	VFMADD213PS Y13, Y12, Y11
+	VMOVUPS     Y2, (AX)(DI*1)
+	VMOVUPS     Y5, 32(AX)(DI*1)
+	VMOVUPS     Y8, 64(AX)(DI*1)
+	VMOVUPS     Y11, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, SI
+	JGE         main
+
+maindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  singledone
+
+single:
+	VMOVUPS     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (BX)(DI*1), Y4
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VFMADD213PS Y4, Y3, Y2
+	VMOVUPS     Y2, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, SI
+	JGE         single
+
+singledone:
+	ADDQ        $+8, SI
+	JZ          stripdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y2, Y4
+	VMASKMOVPS  (BX)(DI*1), Y2, Y5
+	VSUBPS      Y0, Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VFMADD213PS Y5, Y4, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS scale+24(FP), Y0
+	MOVL         least+28(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         at+32(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y6
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          maindone
+
+main:
+	VMOVAPS    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPS    (CX)(BX*1), Y8
+	VMOVUPS    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y10, Y10
+	VPCMPGTD   Y7, Y1, Y7
+	VPCMPGTD   Y9, Y1, Y9
+	VANDNPS    Y8, Y7, Y8
+	VANDNPS    Y10, Y9, Y10
+	VMOVUPS    Y8, (AX)(BX*1)
+	VMOVUPS    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+16, DX
+	JGE        main
+
+maindone:
+	ADDQ $+16, DX
+	SUBQ $+8, DX
+	JLT  singledone
+
+single:
+	VMOVAPS    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPS     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPS    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPS     Y0, Y7, Y7
+	VPCMPGTD   Y6, Y1, Y6
+	VANDNPS    Y7, Y6, Y7
+	VMOVUPS    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+8, DX
+	JGE        single
+
+singledone:
+	ADDQ       $+8, DX
+	JZ         return
+	LEAQ       vecMaskf32avx2<>+32(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y6
+	VMOVAPS    Y2, Y7
+	VPSRLD     $0x10, Y7, Y8
+	VXORPS     Y8, Y7, Y7
+	VPMULLD    Y3, Y7, Y7
+	VPSRLD     $0x0d, Y7, Y3
+	VXORPS     Y3, Y7, Y7
+	VPMULLD    Y4, Y7, Y7
+	VPSRLD     $0x10, Y7, Y3
+	VXORPS     Y3, Y7, Y7
+	VPSRLD     $0x01, Y7, Y7
+	VMASKMOVPS (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPS     Y0, Y3, Y3
+	VPCMPGTD   Y7, Y1, Y0
+	VANDNPS    Y3, Y0, Y3
+	VMASKMOVPS Y3, Y6, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf32avx2<>+0(SB)/4, $0x9e3779b9
+DATA vecWeylf32avx2<>+4(SB)/4, $0x3c6ef372
+DATA vecWeylf32avx2<>+8(SB)/4, $0xdaa66d2b
+DATA vecWeylf32avx2<>+12(SB)/4, $0x78dde6e4
+DATA vecWeylf32avx2<>+16(SB)/4, $0x1715609d
+DATA vecWeylf32avx2<>+20(SB)/4, $0xb54cda56
+DATA vecWeylf32avx2<>+24(SB)/4, $0x5384540f
+DATA vecWeylf32avx2<>+28(SB)/4, $0xf1bbcdc8
+GLOBL vecWeylf32avx2<>(SB), RODATA|NOPTR, $32
 
 DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
@@ -2293,23 +3343,63 @@ DATA vecConstf32avx2<>+1424(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1428(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1432(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1436(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1440(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1444(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1448(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1452(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1456(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1460(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1464(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1468(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1472(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1476(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1480(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1484(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1488(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1492(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1496(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1500(SB)/4, $0xc2b00f34
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1504
+DATA vecConstf32avx2<>+1440(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1444(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1448(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1452(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1456(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1460(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1464(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1468(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1472(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1476(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1480(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1484(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1488(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1492(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1496(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1500(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1504(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1508(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1512(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1516(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1520(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1524(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1528(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1532(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1536(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1540(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1544(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1548(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1552(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1556(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1560(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1564(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1568(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1572(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1576(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1580(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1584(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1588(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1592(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1596(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1600(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1604(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1608(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1612(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1616(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1620(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1624(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1628(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1632(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1636(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1640(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1644(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1648(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1652(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1656(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1660(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1664
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

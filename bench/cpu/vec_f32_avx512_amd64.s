@@ -2,32 +2,40 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512F
-TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-64
+// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+0(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R9*1), Z3
-	VMOVUPS           64(DX)(R9*1), Z5
-	VMOVUPS           128(DX)(R9*1), Z7
-	VMOVUPS           192(DX)(R9*1), Z9
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -88,11 +96,12 @@ main:
 	VSCALEFPS         Z6, Z11, Z11
 	VSCALEFPS         Z8, Z12, Z12
 	VSCALEFPS         Z13, Z14, Z14
-	VMOVUPS           Z10, (AX)(R9*1)
-	VMOVUPS           Z11, 64(AX)(R9*1)
-	VMOVUPS           Z12, 128(AX)(R9*1)
-	VMOVUPS           Z14, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPS           Z10, (AX)
+	VMOVUPS           Z11, 64(AX)
+	VMOVUPS           Z12, 128(AX)
+	VMOVUPS           Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -102,7 +111,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R9*1), Z3
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -118,19 +128,21 @@ single:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPS           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPS.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -146,41 +158,49 @@ singledone:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-64
+// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+48(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R9*1), Z2
-	VMOVUPS          64(DX)(R9*1), Z5
-	VMOVUPS          128(DX)(R9*1), Z8
-	VMOVUPS          192(DX)(R9*1), Z11
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -297,11 +317,12 @@ main:
 	VORPS            Z3, Z7, Z7
 	VORPS            Z5, Z10, Z10
 	VORPS            Z6, Z13, Z13
-	VMOVUPS          Z4, (AX)(R9*1)
-	VMOVUPS          Z7, 64(AX)(R9*1)
-	VMOVUPS          Z10, 128(AX)(R9*1)
-	VMOVUPS          Z13, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z7, 64(AX)
+	VMOVUPS          Z10, 128(AX)
+	VMOVUPS          Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -311,7 +332,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R9*1), Z2
+	VMOVUPS          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -341,19 +363,21 @@ single:
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
 	VORPS            Z2, Z4, Z4
-	VMOVUPS          Z4, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPS          Z4, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPS.Z        (DX)(R9*1), K1, Z2
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -383,41 +407,49 @@ singledone:
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
 	VORPS            Z2, Z4, Z4
-	VMOVUPS          Z4, K1, (AX)(R9*1)
+	VMOVUPS          Z4, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-64
+// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+124(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX)(R9*1), Z2
-	VMOVUPS           64(DX)(R9*1), Z6
-	VMOVUPS           128(DX)(R9*1), Z10
-	VMOVUPS           192(DX)(R9*1), Z14
+	VMOVUPS           (DX), Z2
+	VMOVUPS           64(DX), Z6
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -510,11 +542,12 @@ main:
 	VORPS             Z3, Z13, Z13
 	VORPS             Z4, Z18, Z18
 	VORPS             Z6, Z20, Z20
-	VMOVUPS           Z5, (AX)(R9*1)
-	VMOVUPS           Z13, 64(AX)(R9*1)
-	VMOVUPS           Z18, 128(AX)(R9*1)
-	VMOVUPS           Z20, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPS           Z5, (AX)
+	VMOVUPS           Z13, 64(AX)
+	VMOVUPS           Z18, 128(AX)
+	VMOVUPS           Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+64, CX
 	JGE               main
 
@@ -524,7 +557,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX)(R9*1), Z2
+	VMOVUPS           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -548,19 +582,21 @@ single:
 	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
 	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPS           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+16, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+16, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPS.Z         (DX)(R9*1), K1, Z2
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -584,44 +620,48 @@ singledone:
 	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
 	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VMAXPS  Z1, Z0, Z1
 	VMAXPS  Z2, Z0, Z2
 	VMAXPS  Z3, Z0, Z3
@@ -630,15 +670,16 @@ main:
 	VMAXPS  Z6, Z0, Z6
 	VMAXPS  Z7, Z0, Z7
 	VMAXPS  Z8, Z0, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -648,58 +689,67 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VMAXPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-64
+// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+136(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R9*1), Z3
-	VMOVUPS          64(DX)(R9*1), Z8
-	VMOVUPS          128(DX)(R9*1), Z13
-	VMOVUPS          192(DX)(R9*1), Z18
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z8
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -800,11 +850,12 @@ main:
 	VFNMADD231PS     Z10, Z9, Z6
 	VFNMADD231PS     Z15, Z14, Z7
 	VFNMADD231PS     Z20, Z19, Z8
-	VMOVUPS          Z3, (AX)(R9*1)
-	VMOVUPS          Z6, 64(AX)(R9*1)
-	VMOVUPS          Z7, 128(AX)(R9*1)
-	VMOVUPS          Z8, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPS          Z3, (AX)
+	VMOVUPS          Z6, 64(AX)
+	VMOVUPS          Z7, 128(AX)
+	VMOVUPS          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -814,7 +865,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R9*1), Z3
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -840,19 +892,21 @@ single:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPS          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPS.Z        (DX)(R9*1), K1, Z3
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -878,44 +932,274 @@ singledone:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, K1, (AX)(R9*1)
+	VMOVUPS          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512F
-TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-64
+// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
 	SHLQ         $0x02, BX
+	SUBQ         CX, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z7, 128(AX)
+	VMOVUPS           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512F
+TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VMULPS  Z0, Z1, Z1
 	VMULPS  Z0, Z2, Z2
 	VMULPS  Z0, Z3, Z3
@@ -924,15 +1208,16 @@ main:
 	VMULPS  Z0, Z6, Z6
 	VMULPS  Z0, Z7, Z7
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -942,60 +1227,65 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS b+68(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
 	SHLQ         $0x02, BX
+	SUBQ         CX, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS b+60(FP), Z0
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z1
-	VMOVUPS 64(DX)(R9*1), Z2
-	VMOVUPS 128(DX)(R9*1), Z3
-	VMOVUPS 192(DX)(R9*1), Z4
-	VMOVUPS 256(DX)(R9*1), Z5
-	VMOVUPS 320(DX)(R9*1), Z6
-	VMOVUPS 384(DX)(R9*1), Z7
-	VMOVUPS 448(DX)(R9*1), Z8
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 192(DX), Z4
+	VMOVUPS 256(DX), Z5
+	VMOVUPS 320(DX), Z6
+	VMOVUPS 384(DX), Z7
+	VMOVUPS 448(DX), Z8
 	VADDPS  Z0, Z1, Z1
 	VADDPS  Z0, Z2, Z2
 	VADDPS  Z0, Z3, Z3
@@ -1004,15 +1294,16 @@ main:
 	VADDPS  Z0, Z6, Z6
 	VADDPS  Z0, Z7, Z7
 	VADDPS  Z0, Z8, Z8
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z2, 64(AX)(R9*1)
-	VMOVUPS Z3, 128(AX)(R9*1)
-	VMOVUPS Z4, 192(AX)(R9*1)
-	VMOVUPS Z5, 256(AX)(R9*1)
-	VMOVUPS Z6, 320(AX)(R9*1)
-	VMOVUPS Z7, 384(AX)(R9*1)
-	VMOVUPS Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1022,61 +1313,66 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z1
+	VMOVUPS (DX), Z1
 	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z1
 	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R9*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
-	VBROADCASTSS b+60(FP), Z0
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS b+68(FP), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z2
-	VMOVUPS 64(DX)(R9*1), Z3
-	VMOVUPS 128(DX)(R9*1), Z4
-	VMOVUPS 192(DX)(R9*1), Z5
-	VMOVUPS 256(DX)(R9*1), Z6
-	VMOVUPS 320(DX)(R9*1), Z7
-	VMOVUPS 384(DX)(R9*1), Z8
-	VMOVUPS 448(DX)(R9*1), Z9
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z5
+	VMOVUPS 256(DX), Z6
+	VMOVUPS 320(DX), Z7
+	VMOVUPS 384(DX), Z8
+	VMOVUPS 448(DX), Z9
 	VADDPS  Z0, Z2, Z2
 	VADDPS  Z0, Z3, Z3
 	VADDPS  Z0, Z4, Z4
@@ -1093,15 +1389,16 @@ main:
 	VMAXPS  Z7, Z1, Z7
 	VMAXPS  Z8, Z1, Z8
 	VMAXPS  Z9, Z1, Z9
-	VMOVUPS Z2, (AX)(R9*1)
-	VMOVUPS Z3, 64(AX)(R9*1)
-	VMOVUPS Z4, 128(AX)(R9*1)
-	VMOVUPS Z5, 192(AX)(R9*1)
-	VMOVUPS Z6, 256(AX)(R9*1)
-	VMOVUPS Z7, 320(AX)(R9*1)
-	VMOVUPS Z8, 384(AX)(R9*1)
-	VMOVUPS Z9, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z5, 192(AX)
+	VMOVUPS Z6, 256(AX)
+	VMOVUPS Z7, 320(AX)
+	VMOVUPS Z8, 384(AX)
+	VMOVUPS Z9, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1111,63 +1408,68 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z2
+	VMOVUPS (DX), Z2
 	VADDPS  Z0, Z2, Z2
 	VMAXPS  Z2, Z1, Z2
-	VMOVUPS Z2, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPS Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z2
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z2
 	VADDPS    Z0, Z2, Z2
 	VMAXPS    Z2, Z1, Z2
-	VMOVUPS   Z2, K1, (AX)(R9*1)
+	VMOVUPS   Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS a+64(FP), Z0
+	VBROADCASTSS b+68(FP), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
 	SHLQ         $0x02, BX
+	SUBQ         CX, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
-	VBROADCASTSS b+60(FP), Z1
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS     (DX)(R9*1), Z2
-	VMOVUPS     64(DX)(R9*1), Z3
-	VMOVUPS     128(DX)(R9*1), Z4
-	VMOVUPS     192(DX)(R9*1), Z5
-	VMOVUPS     256(DX)(R9*1), Z6
-	VMOVUPS     320(DX)(R9*1), Z7
-	VMOVUPS     384(DX)(R9*1), Z8
-	VMOVUPS     448(DX)(R9*1), Z9
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
 	VFMADD213PS Z1, Z0, Z2
 	VFMADD213PS Z1, Z0, Z3
 	VFMADD213PS Z1, Z0, Z4
@@ -1176,15 +1478,16 @@ main:
 	VFMADD213PS Z1, Z0, Z7
 	VFMADD213PS Z1, Z0, Z8
 	VFMADD213PS Z1, Z0, Z9
-	VMOVUPS     Z2, (AX)(R9*1)
-	VMOVUPS     Z3, 64(AX)(R9*1)
-	VMOVUPS     Z4, 128(AX)(R9*1)
-	VMOVUPS     Z5, 192(AX)(R9*1)
-	VMOVUPS     Z6, 256(AX)(R9*1)
-	VMOVUPS     Z7, 320(AX)(R9*1)
-	VMOVUPS     Z8, 384(AX)(R9*1)
-	VMOVUPS     Z9, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z5, 192(AX)
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+128, CX
 	JGE         main
 
@@ -1194,62 +1497,67 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (DX)(R9*1), Z2
+	VMOVUPS     (DX), Z2
 	VFMADD213PS Z1, Z0, Z2
-	VMOVUPS     Z2, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPS     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+16, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPS.Z   (DX)(R9*1), K1, Z2
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX), K1, Z2
 	VFMADD213PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (AX)(R9*1)
+	VMOVUPS     Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
-	VBROADCASTSS b+60(FP), Z1
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS a+64(FP), Z0
+	VBROADCASTSS b+68(FP), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS     (DX)(R9*1), Z3
-	VMOVUPS     64(DX)(R9*1), Z4
-	VMOVUPS     128(DX)(R9*1), Z5
-	VMOVUPS     192(DX)(R9*1), Z6
-	VMOVUPS     256(DX)(R9*1), Z7
-	VMOVUPS     320(DX)(R9*1), Z8
-	VMOVUPS     384(DX)(R9*1), Z9
-	VMOVUPS     448(DX)(R9*1), Z10
+	VMOVUPS     (DX), Z3
+	VMOVUPS     64(DX), Z4
+	VMOVUPS     128(DX), Z5
+	VMOVUPS     192(DX), Z6
+	VMOVUPS     256(DX), Z7
+	VMOVUPS     320(DX), Z8
+	VMOVUPS     384(DX), Z9
+	VMOVUPS     448(DX), Z10
 	VFMADD213PS Z1, Z0, Z3
 	VFMADD213PS Z1, Z0, Z4
 	VFMADD213PS Z1, Z0, Z5
@@ -1266,15 +1574,16 @@ main:
 	VMAXPS      Z8, Z2, Z8
 	VMAXPS      Z9, Z2, Z9
 	VMAXPS      Z10, Z2, Z10
-	VMOVUPS     Z3, (AX)(R9*1)
-	VMOVUPS     Z4, 64(AX)(R9*1)
-	VMOVUPS     Z5, 128(AX)(R9*1)
-	VMOVUPS     Z6, 192(AX)(R9*1)
-	VMOVUPS     Z7, 256(AX)(R9*1)
-	VMOVUPS     Z8, 320(AX)(R9*1)
-	VMOVUPS     Z9, 384(AX)(R9*1)
-	VMOVUPS     Z10, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPS     Z3, (AX)
+	VMOVUPS     Z4, 64(AX)
+	VMOVUPS     Z5, 128(AX)
+	VMOVUPS     Z6, 192(AX)
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z8, 320(AX)
+	VMOVUPS     Z9, 384(AX)
+	VMOVUPS     Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+128, CX
 	JGE         main
 
@@ -1284,70 +1593,169 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS     (DX)(R9*1), Z3
+	VMOVUPS     (DX), Z3
 	VFMADD213PS Z1, Z0, Z3
 	VMAXPS      Z3, Z2, Z3
-	VMOVUPS     Z3, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPS     Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+16, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPS.Z   (DX)(R9*1), K1, Z3
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX), K1, Z3
 	VFMADD213PS Z1, Z0, Z3
 	VMAXPS      Z3, Z2, Z3
-	VMOVUPS     Z3, K1, (AX)(R9*1)
+	VMOVUPS     Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+32(FP), BX
+	MOVQ lds+40(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ a+16(FP), R9
+	MOVQ b+24(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+
+row:
+	VBROADCASTSS (R9), Z0
+	ADDQ         $+4, R9
+	VBROADCASTSS (R10), Z1
+	ADDQ         $+4, R10
+	MOVQ         R8, CX
+	SUBQ         $+128, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
+	VFMADD213PS Z1, Z0, Z2
+	VFMADD213PS Z1, Z0, Z3
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD213PS Z1, Z0, Z5
+	VFMADD213PS Z1, Z0, Z6
+	VFMADD213PS Z1, Z0, Z7
+	VFMADD213PS Z1, Z0, Z8
+	VFMADD213PS Z1, Z0, Z9
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z5, 192(AX)
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+128, CX
+	JGE         main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (DX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (DX), K1, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512F
+TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
 	SHLQ $0x02, BX
+	SUBQ CX, BX
 	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS 64(DX)(R10*1), Z2
-	VMOVUPS 128(DX)(R10*1), Z4
-	VMOVUPS 192(DX)(R10*1), Z6
-	VMOVUPS 256(DX)(R10*1), Z8
-	VMOVUPS 320(DX)(R10*1), Z10
-	VMOVUPS 384(DX)(R10*1), Z12
-	VMOVUPS 448(DX)(R10*1), Z14
-	VMOVUPS (R9)(R10*1), Z1
-	VMOVUPS 64(R9)(R10*1), Z3
-	VMOVUPS 128(R9)(R10*1), Z5
-	VMOVUPS 192(R9)(R10*1), Z7
-	VMOVUPS 256(R9)(R10*1), Z9
-	VMOVUPS 320(R9)(R10*1), Z11
-	VMOVUPS 384(R9)(R10*1), Z13
-	VMOVUPS 448(R9)(R10*1), Z15
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z5, Z4, Z4
@@ -1356,15 +1764,17 @@ main:
 	VADDPS  Z11, Z10, Z10
 	VADDPS  Z13, Z12, Z12
 	VADDPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z4, 128(AX)(R10*1)
-	VMOVUPS Z6, 192(AX)(R10*1)
-	VMOVUPS Z8, 256(AX)(R10*1)
-	VMOVUPS Z10, 320(AX)(R10*1)
-	VMOVUPS Z12, 384(AX)(R10*1)
-	VMOVUPS Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1374,11 +1784,13 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS (R9)(R10*1), Z1
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
@@ -1389,56 +1801,64 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z0
-	VMOVUPS.Z (R9)(R10*1), K1, Z1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R10*1)
+	VMOVUPS   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z1
-	VMOVUPS 64(DX)(R10*1), Z3
-	VMOVUPS 128(DX)(R10*1), Z5
-	VMOVUPS 192(DX)(R10*1), Z7
-	VMOVUPS 256(DX)(R10*1), Z9
-	VMOVUPS 320(DX)(R10*1), Z11
-	VMOVUPS 384(DX)(R10*1), Z13
-	VMOVUPS 448(DX)(R10*1), Z15
-	VMOVUPS (R9)(R10*1), Z2
-	VMOVUPS 64(R9)(R10*1), Z4
-	VMOVUPS 128(R9)(R10*1), Z6
-	VMOVUPS 192(R9)(R10*1), Z8
-	VMOVUPS 256(R9)(R10*1), Z10
-	VMOVUPS 320(R9)(R10*1), Z12
-	VMOVUPS 384(R9)(R10*1), Z14
-	VMOVUPS 448(R9)(R10*1), Z16
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 128(DX), Z5
+	VMOVUPS 192(DX), Z7
+	VMOVUPS 256(DX), Z9
+	VMOVUPS 320(DX), Z11
+	VMOVUPS 384(DX), Z13
+	VMOVUPS 448(DX), Z15
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z4
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z8
+	VMOVUPS 256(R9), Z10
+	VMOVUPS 320(R9), Z12
+	VMOVUPS 384(R9), Z14
+	VMOVUPS 448(R9), Z16
 	VADDPS  Z2, Z1, Z1
 	VADDPS  Z4, Z3, Z3
 	VADDPS  Z6, Z5, Z5
@@ -1455,15 +1875,17 @@ main:
 	VMAXPS  Z11, Z0, Z6
 	VMAXPS  Z13, Z0, Z7
 	VMAXPS  Z15, Z0, Z8
-	VMOVUPS Z1, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z3, 128(AX)(R10*1)
-	VMOVUPS Z4, 192(AX)(R10*1)
-	VMOVUPS Z5, 256(AX)(R10*1)
-	VMOVUPS Z6, 320(AX)(R10*1)
-	VMOVUPS Z7, 384(AX)(R10*1)
-	VMOVUPS Z8, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z5, 256(AX)
+	VMOVUPS Z6, 320(AX)
+	VMOVUPS Z7, 384(AX)
+	VMOVUPS Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1473,12 +1895,14 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z1
-	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (DX), Z1
+	VMOVUPS (R9), Z2
 	VADDPS  Z2, Z1, Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
@@ -1489,51 +1913,63 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z1
-	VMOVUPS.Z (R9)(R10*1), K1, Z2
+	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (R9), K1, Z2
 	VADDPS    Z2, Z1, Z1
 	VMAXPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (AX)(R10*1)
+	VMOVUPS   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecAddRowGeluF32AVX512(SB), NOSPLIT, $0-64
+// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+136(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R10*1), Z3
-	VMOVUPS          64(DX)(R10*1), Z5
-	VMOVUPS          128(DX)(R10*1), Z7
-	VMOVUPS          192(DX)(R10*1), Z9
-	VMOVUPS          (R9)(R10*1), Z4
-	VMOVUPS          64(R9)(R10*1), Z6
-	VMOVUPS          128(R9)(R10*1), Z8
-	VMOVUPS          192(R9)(R10*1), Z10
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (R9), Z4
+	VMOVUPS          64(R9), Z6
+	VMOVUPS          128(R9), Z8
+	VMOVUPS          192(R9), Z10
 	VADDPS           Z4, Z3, Z3
 	VADDPS           Z6, Z5, Z5
 	VADDPS           Z8, Z7, Z7
@@ -1638,11 +2074,13 @@ main:
 	VFNMADD231PS     Z12, Z11, Z5
 	VFNMADD231PS     Z16, Z15, Z7
 	VFNMADD231PS     Z20, Z19, Z8
-	VMOVUPS          Z3, (AX)(R10*1)
-	VMOVUPS          Z5, 64(AX)(R10*1)
-	VMOVUPS          Z7, 128(AX)(R10*1)
-	VMOVUPS          Z8, 192(AX)(R10*1)
-	ADDQ             $+256, R10
+	VMOVUPS          Z3, (AX)
+	VMOVUPS          Z5, 64(AX)
+	VMOVUPS          Z7, 128(AX)
+	VMOVUPS          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -1652,8 +2090,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R10*1), Z3
-	VMOVUPS          (R9)(R10*1), Z4
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1680,8 +2119,10 @@ single:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, (AX)(R10*1)
-	ADDQ             $+64, R10
+	VMOVUPS          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
 	SUBQ             $+16, CX
 	JGE              single
 
@@ -1692,8 +2133,9 @@ singledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	VMOVUPS.Z        (DX)(R10*1), K1, Z3
-	VMOVUPS.Z        (R9)(R10*1), K1, Z4
+	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (R9), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1720,52 +2162,550 @@ singledone:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, K1, (AX)(R10*1)
+	VMOVUPS          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ R8, CX
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z8
+	VMOVUPS           192(R9), Z10
+	VADDPS            Z4, Z3, Z3
+	VADDPS            Z6, Z5, Z5
+	VADDPS            Z8, Z7, Z7
+	VADDPS            Z10, Z9, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z11
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z15
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z11, Z2, Z11
+	VMINPS            Z15, Z2, Z15
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z11, Z12
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z15, Z16
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z8
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z17
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z8, Z10
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z17, Z18
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z17, Z17
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z8, Z10, Z10
+	VMULPS            Z13, Z14, Z14
+	VMULPS            Z17, Z18, Z18
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z10, Z6
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z14, Z13
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z18, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z6, Z12
+	VRCP14PS          Z13, Z17
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z12, Z10, Z8
+	VMULPS            Z17, Z14, Z16
+	VMULPS            Z23, Z18, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z10, Z10
+	VMOVAPS           Z14, Z14
+	VMOVAPS           Z18, Z18
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z8, Z6, Z10
+	VFNMADD231PS      Z16, Z13, Z14
+	VFNMADD231PS      Z21, Z20, Z18
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z12, Z10, Z8
+	VFMADD231PS       Z17, Z14, Z16
+	VFMADD231PS       Z23, Z18, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z5, Z0, Z5
+	VMAXPS            Z7, Z0, Z6
+	VMAXPS            Z9, Z0, Z7
+	VFNMADD231PS      Z8, Z4, Z3
+	VFNMADD231PS      Z16, Z11, Z5
+	VFNMADD231PS      Z21, Z15, Z6
+	VFNMADD231PS      Z25, Z19, Z7
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z6, 128(AX)
+	VMOVUPS           Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPS           (R9), Z4
+	VADDPS            Z4, Z3, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (R9), K1, Z4
+	VADDPS            Z4, Z3, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ R8, CX
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z9
+	VMOVUPS           192(R9), Z10
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z6, Z5, Z5
+	VMULPS            Z9, Z7, Z7
+	VMULPS            Z10, Z8, Z8
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z7, 128(AX)
+	VMOVUPS           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           (R9), Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS.Z         (R9), K1, Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVUPS           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecMulRowF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
 	SHLQ $0x02, BX
+	SUBQ CX, BX
 	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS 64(DX)(R10*1), Z2
-	VMOVUPS 128(DX)(R10*1), Z4
-	VMOVUPS 192(DX)(R10*1), Z6
-	VMOVUPS 256(DX)(R10*1), Z8
-	VMOVUPS 320(DX)(R10*1), Z10
-	VMOVUPS 384(DX)(R10*1), Z12
-	VMOVUPS 448(DX)(R10*1), Z14
-	VMOVUPS (R9)(R10*1), Z1
-	VMOVUPS 64(R9)(R10*1), Z3
-	VMOVUPS 128(R9)(R10*1), Z5
-	VMOVUPS 192(R9)(R10*1), Z7
-	VMOVUPS 256(R9)(R10*1), Z9
-	VMOVUPS 320(R9)(R10*1), Z11
-	VMOVUPS 384(R9)(R10*1), Z13
-	VMOVUPS 448(R9)(R10*1), Z15
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
 	VMULPS  Z1, Z0, Z0
 	VMULPS  Z3, Z2, Z2
 	VMULPS  Z5, Z4, Z4
@@ -1774,15 +2714,17 @@ main:
 	VMULPS  Z11, Z10, Z10
 	VMULPS  Z13, Z12, Z12
 	VMULPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z4, 128(AX)(R10*1)
-	VMOVUPS Z6, 192(AX)(R10*1)
-	VMOVUPS Z8, 256(AX)(R10*1)
-	VMOVUPS Z10, 320(AX)(R10*1)
-	VMOVUPS Z12, 384(AX)(R10*1)
-	VMOVUPS Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1792,11 +2734,13 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS (R9)(R10*1), Z1
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
 	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+16, CX
 	JGE     single
 
@@ -1807,14 +2751,15 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z0
-	VMOVUPS.Z (R9)(R10*1), K1, Z1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
 	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R10*1)
+	VMOVUPS   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -1825,7 +2770,7 @@ next:
 TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+176(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
 	VMOVAPS      Z0, Z1
 	VMOVAPS      Z0, Z2
 	VMOVAPS      Z0, Z3
@@ -1856,7 +2801,7 @@ single:
 
 singledone:
 	ADDQ      $+16, CX
-	JZ        reduce
+	JZ        stripdone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -1865,7 +2810,7 @@ singledone:
 	VBLENDMPS Z5, Z0, K1, Z5
 	VMAXPS    Z5, Z1, Z1
 
-reduce:
+stripdone:
 	VMAXPS        Z3, Z1, Z1
 	VMAXPS        Z4, Z2, Z2
 	VMAXPS        Z2, Z1, Z1
@@ -1881,20 +2826,152 @@ reduce:
 	VZEROUPPER
 	RET
 
-// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
+// func vecRowSumF32AVX512(src *float32, n int) float32
 // Requires: AVX, AVX512F
+TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VADDPS (AX)(DX*1), Z0, Z0
+	VADDPS 64(AX)(DX*1), Z1, Z1
+	VADDPS 128(AX)(DX*1), Z2, Z2
+	VADDPS 192(AX)(DX*1), Z3, Z3
+	ADDQ   $+256, DX
+	SUBQ   $+64, CX
+	JGE    main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VADDPS (AX)(DX*1), Z0, Z0
+	ADDQ   $+64, DX
+	SUBQ   $+16, CX
+	JGE    single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z4
+	VADDPS    Z4, Z0, Z0
+
+stripdone:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VMOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowSquaresF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     64(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS     128(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z3
+	VMOVUPS     192(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z4
+	ADDQ        $+256, DX
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VSUBPS    Z0, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z1, K1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS scale+24(FP), Z0
 	VBROADCASTSS max+28(FP), Z1
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	LEAQ         (DX)(CX*4), SI
 	XORQ         BX, BX
 	SUBQ         $+64, CX
 	JLT          maindone
@@ -1904,6 +2981,10 @@ main:
 	VMOVUPS           64(DX)(BX*1), Z11
 	VMOVUPS           128(DX)(BX*1), Z14
 	VMOVUPS           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VFMSUB213PS       Z1, Z0, Z11
 	VFMSUB213PS       Z1, Z0, Z14
@@ -1987,6 +3068,7 @@ maindone:
 
 single:
 	VMOVUPS           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z9
@@ -2011,12 +3093,13 @@ single:
 
 singledone:
 	ADDQ              $+16, CX
-	JZ                reduce
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
+	JZ                stripdone
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PS       Z1, Z0, Z8
 	VMAXPS            Z8, Z2, Z8
 	VMOVAPS           Z3, Z0
@@ -2036,7 +3119,7 @@ singledone:
 	VMOVUPS           Z1, K1, (AX)(BX*1)
 	VADDPS            Z1, Z4, K1, Z4
 
-reduce:
+stripdone:
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z5, Z4, Z4
@@ -2138,7 +3221,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -2294,6 +3377,264 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         gamma+16(FP), BX
+	MOVQ         beta+24(FP), SI
+	MOVQ         n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Z0
+	VBROADCASTSS scale+44(FP), Z1
+	LEAQ         (DX)(CX*4), R8
+	XORQ         DI, DI
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS     (DX)(DI*1), Z2
+	VMOVUPS     64(DX)(DI*1), Z5
+	VMOVUPS     128(DX)(DI*1), Z8
+	VMOVUPS     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     64(BX)(DI*1), Z6
+	VMOVUPS     128(BX)(DI*1), Z9
+	VMOVUPS     192(BX)(DI*1), Z12
+	VMOVUPS     (SI)(DI*1), Z4
+	VMOVUPS     64(SI)(DI*1), Z7
+	VMOVUPS     128(SI)(DI*1), Z10
+	VMOVUPS     192(SI)(DI*1), Z13
+	VSUBPS      Z0, Z2, Z2
+	VSUBPS      Z0, Z5, Z5
+	VSUBPS      Z0, Z8, Z8
+	VSUBPS      Z0, Z11, Z11
+	VMULPS      Z1, Z2, Z2
+	VMULPS      Z1, Z5, Z5
+	VMULPS      Z1, Z8, Z8
+	VMULPS      Z1, Z11, Z11
+	VFMADD213PS Z4, Z3, Z2
+	VFMADD213PS Z7, Z6, Z5
+	VFMADD213PS Z10, Z9, Z8
+	VFMADD213PS Z13, Z12, Z11
+	VMOVUPS     Z2, (AX)(DI*1)
+	VMOVUPS     Z5, 64(AX)(DI*1)
+	VMOVUPS     Z8, 128(AX)(DI*1)
+	VMOVUPS     Z11, 192(AX)(DI*1)
+	ADDQ        $+256, DI
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     (SI)(DI*1), Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, (AX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+16, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+16, CX
+	JZ          stripdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS.Z   (BX)(DI*1), K1, Z3
+	VMOVUPS.Z   (SI)(DI*1), K1, Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, K1, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS scale+24(FP), Z0
+	MOVL         least+28(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         at+32(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Z2
+	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+188(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+192(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z8
+	XORQ         BX, BX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVAPS    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPS    (DX)(BX*1), Z10
+	VMOVUPS    64(DX)(BX*1), Z12
+	VMOVUPS    128(DX)(BX*1), Z14
+	VMOVUPS    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPS     Z0, Z10, Z10
+	VMULPS     Z0, Z12, Z12
+	VMULPS     Z0, Z14, Z14
+	VMULPS     Z0, Z16, Z16
+	VPCMPD     $0x02, Z9, Z1, K1
+	VPCMPD     $0x02, Z11, Z1, K2
+	VPCMPD     $0x02, Z13, Z1, K3
+	VPCMPD     $0x02, Z15, Z1, K4
+	VMOVAPS.Z  Z10, K1, Z10
+	VMOVAPS.Z  Z12, K2, Z12
+	VMOVAPS.Z  Z14, K3, Z14
+	VMOVAPS.Z  Z16, K4, Z16
+	VMOVUPS    Z10, (AX)(BX*1)
+	VMOVUPS    Z12, 64(AX)(BX*1)
+	VMOVUPS    Z14, 128(AX)(BX*1)
+	VMOVUPS    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+64, CX
+	JGE        main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z7, Z7
+	VPCMPD     $0x02, Z6, Z1, K1
+	VMOVAPS.Z  Z7, K1, Z7
+	VMOVUPS    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+16, CX
+	JGE        single
+
+singledone:
+	ADDQ       $+16, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPS    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPS     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPS     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPS.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPS     Z0, Z3, Z3
+	VPCMPD     $0x02, Z6, Z1, K2
+	VMOVAPS.Z  Z3, K2, Z3
+	VMOVUPS    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf32avx512<>+0(SB)/4, $0x9e3779b9
+DATA vecWeylf32avx512<>+4(SB)/4, $0x3c6ef372
+DATA vecWeylf32avx512<>+8(SB)/4, $0xdaa66d2b
+DATA vecWeylf32avx512<>+12(SB)/4, $0x78dde6e4
+DATA vecWeylf32avx512<>+16(SB)/4, $0x1715609d
+DATA vecWeylf32avx512<>+20(SB)/4, $0xb54cda56
+DATA vecWeylf32avx512<>+24(SB)/4, $0x5384540f
+DATA vecWeylf32avx512<>+28(SB)/4, $0xf1bbcdc8
+DATA vecWeylf32avx512<>+32(SB)/4, $0x8ff34781
+DATA vecWeylf32avx512<>+36(SB)/4, $0x2e2ac13a
+DATA vecWeylf32avx512<>+40(SB)/4, $0xcc623af3
+DATA vecWeylf32avx512<>+44(SB)/4, $0x6a99b4ac
+DATA vecWeylf32avx512<>+48(SB)/4, $0x08d12e65
+DATA vecWeylf32avx512<>+52(SB)/4, $0xa708a81e
+DATA vecWeylf32avx512<>+56(SB)/4, $0x454021d7
+DATA vecWeylf32avx512<>+60(SB)/4, $0xe3779b90
+GLOBL vecWeylf32avx512<>(SB), RODATA|NOPTR, $64
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f
@@ -2338,6 +3679,13 @@ DATA vecConstf32avx512<>+160(SB)/4, $0xbd570f83
 DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
-DATA vecConstf32avx512<>+176(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+180(SB)/4, $0xc2b00f34
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $184
+DATA vecConstf32avx512<>+176(SB)/4, $0x42b00f34
+DATA vecConstf32avx512<>+180(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+184(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+188(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+192(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+196(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+200(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+204(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+208(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $212

@@ -2,30 +2,36 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-72
+// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+0(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+32(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y3
-	VMOVUPD      32(CX)(R9*1), Y5
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -82,9 +88,10 @@ main:
 	VMULPD       Y9, Y8, Y8
 	VMULPD       Y5, Y6, Y6
 	VMULPD       Y10, Y8, Y8
-	VMOVUPD      Y6, (AX)(R9*1)
-	VMOVUPD      Y8, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -94,7 +101,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -123,19 +131,21 @@ single:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y6, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y2, Y5
@@ -164,39 +174,45 @@ singledone:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-72
+// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+576(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y2
-	VMOVUPD      32(CX)(R9*1), Y7
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -299,9 +315,10 @@ main:
 	VANDPD       vecConstf64avx2<>+704(SB), Y9, Y9
 	VORPD        Y2, Y6, Y6
 	VORPD        Y3, Y9, Y9
-	VMOVUPD      Y6, (AX)(R9*1)
-	VMOVUPD      Y9, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y9, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -311,7 +328,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y2
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -363,19 +381,21 @@ single:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPD   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMULPD       Y4, Y4, Y5
@@ -427,39 +447,45 @@ singledone:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
 	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-72
+// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+1824(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y2
-	VMOVUPD      32(CX)(R9*1), Y6
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -516,9 +542,10 @@ main:
 	VANDPD       vecConstf64avx2<>+704(SB), Y10, Y10
 	VORPD        Y2, Y5, Y5
 	VORPD        Y3, Y10, Y10
-	VMOVUPD      Y5, (AX)(R9*1)
-	VMOVUPD      Y10, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -528,7 +555,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y2
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -557,19 +585,21 @@ single:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y2
-	VMASKMOVPD   (CX)(R9*1), Y2, Y3
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX), Y2, Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
@@ -598,49 +628,54 @@ singledone:
 	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
 	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VMAXPD  Y1, Y0, Y1
 	VMAXPD  Y2, Y0, Y2
 	VMAXPD  Y3, Y0, Y3
 	VMAXPD  Y4, Y0, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -650,56 +685,63 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VMAXPD     Y2, Y0, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-72
+// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+8, R8
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R9*1), Y3
-	VMOVUPD      32(CX)(R9*1), Y8
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -794,9 +836,10 @@ main:
 	VMAXPD       Y8, Y0, Y5
 	VFNMADD231PD Y7, Y4, Y3
 	VFNMADD231PD Y12, Y9, Y5
-	VMOVUPD      Y3, (AX)(R9*1)
-	VMOVUPD      Y5, 32(AX)(R9*1)
-	ADDQ         $+64, R9
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
 	SUBQ         $+8, R8
 	JGE          main
 
@@ -806,7 +849,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R9*1), Y3
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -854,19 +898,21 @@ single:
 	VMULPD       Y5, Y7, Y7
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y7, Y4, Y3
-	VMOVUPD      Y3, (AX)(R9*1)
-	ADDQ         $+32, R9
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
 	SUBQ         $+4, R8
 	JGE          single
 
 singledone:
 	ADDQ         $+4, R8
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
-	SUBQ         R8, R10
-	VMOVUPS      (R10), Y3
-	VMASKMOVPD   (CX)(R9*1), Y3, Y4
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -914,49 +960,228 @@ singledone:
 	VMULPD       Y6, Y8, Y8
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y8, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX
-TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-72
+// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
 	SHLQ         $0x03, DX
+	SUBQ         R8, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
+	SUBQ $+8, R8
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          main
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R8
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX
+TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD a+64(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ DI, R8
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VMULPD  Y0, Y1, Y1
 	VMULPD  Y0, Y2, Y2
 	VMULPD  Y0, Y3, Y3
 	VMULPD  Y0, Y4, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -966,65 +1191,71 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VMULPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD b+72(FP), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
 	SHLQ         $0x03, DX
+	SUBQ         R8, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD b+64(FP), Y0
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y1
-	VMOVUPD 32(CX)(R9*1), Y2
-	VMOVUPD 64(CX)(R9*1), Y3
-	VMOVUPD 96(CX)(R9*1), Y4
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
 	VADDPD  Y0, Y1, Y1
 	VADDPD  Y0, Y2, Y2
 	VADDPD  Y0, Y3, Y3
 	VADDPD  Y0, Y4, Y4
-	VMOVUPD Y1, (AX)(R9*1)
-	VMOVUPD Y2, 32(AX)(R9*1)
-	VMOVUPD Y3, 64(AX)(R9*1)
-	VMOVUPD Y4, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -1034,57 +1265,62 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y1
+	VMOVUPD (CX), Y1
 	VADDPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	VMASKMOVPD (CX)(R9*1), Y1, Y2
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (CX), Y1, Y2
 	VADDPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R9*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
-	VBROADCASTSD b+64(FP), Y0
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD b+72(FP), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R9*1), Y2
-	VMOVUPD 32(CX)(R9*1), Y3
-	VMOVUPD 64(CX)(R9*1), Y4
-	VMOVUPD 96(CX)(R9*1), Y5
+	VMOVUPD (CX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
 	VADDPD  Y0, Y2, Y2
 	VADDPD  Y0, Y3, Y3
 	VADDPD  Y0, Y4, Y4
@@ -1093,11 +1329,12 @@ main:
 	VMAXPD  Y3, Y1, Y3
 	VMAXPD  Y4, Y1, Y4
 	VMAXPD  Y5, Y1, Y5
-	VMOVUPD Y2, (AX)(R9*1)
-	VMOVUPD Y3, 32(AX)(R9*1)
-	VMOVUPD Y4, 64(AX)(R9*1)
-	VMOVUPD Y5, 96(AX)(R9*1)
-	ADDQ    $+128, R9
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
 	SUBQ    $+16, R8
 	JGE     main
 
@@ -1107,68 +1344,74 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R9*1), Y2
+	VMOVUPD (CX), Y2
 	VADDPD  Y0, Y2, Y2
 	VMAXPD  Y2, Y1, Y2
-	VMOVUPD Y2, (AX)(R9*1)
-	ADDQ    $+32, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
 	SUBQ    $+4, R8
 	JGE     single
 
 singledone:
 	ADDQ       $+4, R8
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y2
-	VMASKMOVPD (CX)(R9*1), Y2, Y3
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPD (CX), Y2, Y3
 	VADDPD     Y0, Y3, Y3
 	VMAXPD     Y3, Y1, Y3
-	VMASKMOVPD Y3, Y2, (AX)(R9*1)
+	VMASKMOVPD Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD a+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
 	SHLQ         $0x03, DX
+	SUBQ         R8, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
-	VBROADCASTSD b+64(FP), Y1
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD     (CX)(R9*1), Y2
-	VMOVUPD     32(CX)(R9*1), Y3
-	VMOVUPD     64(CX)(R9*1), Y4
-	VMOVUPD     96(CX)(R9*1), Y5
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
 	VFMADD213PD Y1, Y0, Y2
 	VFMADD213PD Y1, Y0, Y3
 	VFMADD213PD Y1, Y0, Y4
 	VFMADD213PD Y1, Y0, Y5
-	VMOVUPD     Y2, (AX)(R9*1)
-	VMOVUPD     Y3, 32(AX)(R9*1)
-	VMOVUPD     Y4, 64(AX)(R9*1)
-	VMOVUPD     Y5, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+16, R8
 	JGE         main
 
@@ -1178,58 +1421,63 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (CX)(R9*1), Y2
+	VMOVUPD     (CX), Y2
 	VFMADD213PD Y1, Y0, Y2
-	VMOVUPD     Y2, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPD     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+4, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+4, R8
 	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R10
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y2
-	VMASKMOVPD  (CX)(R9*1), Y2, Y3
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPD  (CX), Y2, Y3
 	VFMADD213PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(R9*1)
+	VMASKMOVPD  Y3, Y2, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
-	VBROADCASTSD b+64(FP), Y1
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD a+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
 
 row:
 	MOVQ DI, R8
-	XORQ R9, R9
 	SUBQ $+16, R8
 	JLT  maindone
 
 main:
-	VMOVUPD     (CX)(R9*1), Y3
-	VMOVUPD     32(CX)(R9*1), Y4
-	VMOVUPD     64(CX)(R9*1), Y5
-	VMOVUPD     96(CX)(R9*1), Y6
+	VMOVUPD     (CX), Y3
+	VMOVUPD     32(CX), Y4
+	VMOVUPD     64(CX), Y5
+	VMOVUPD     96(CX), Y6
 	VFMADD213PD Y1, Y0, Y3
 	VFMADD213PD Y1, Y0, Y4
 	VFMADD213PD Y1, Y0, Y5
@@ -1238,11 +1486,12 @@ main:
 	VMAXPD      Y4, Y2, Y4
 	VMAXPD      Y5, Y2, Y5
 	VMAXPD      Y6, Y2, Y6
-	VMOVUPD     Y3, (AX)(R9*1)
-	VMOVUPD     Y4, 32(AX)(R9*1)
-	VMOVUPD     Y5, 64(AX)(R9*1)
-	VMOVUPD     Y6, 96(AX)(R9*1)
-	ADDQ        $+128, R9
+	VMOVUPD     Y3, (AX)
+	VMOVUPD     Y4, 32(AX)
+	VMOVUPD     Y5, 64(AX)
+	VMOVUPD     Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
 	SUBQ        $+16, R8
 	JGE         main
 
@@ -1252,137 +1501,236 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (CX)(R9*1), Y3
+	VMOVUPD     (CX), Y3
 	VFMADD213PD Y1, Y0, Y3
 	VMAXPD      Y3, Y2, Y3
-	VMOVUPD     Y3, (AX)(R9*1)
-	ADDQ        $+32, R9
+	VMOVUPD     Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
 	SUBQ        $+4, R8
 	JGE         single
 
 singledone:
 	ADDQ        $+4, R8
 	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R10
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, R8
-	SUBQ        R8, R10
-	VMOVUPS     (R10), Y3
-	VMASKMOVPD  (CX)(R9*1), Y3, Y4
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y3
+	VMASKMOVPD  (CX), Y3, Y4
 	VFMADD213PD Y1, Y0, Y4
 	VMAXPD      Y4, Y2, Y4
-	VMASKMOVPD  Y4, Y3, (AX)(R9*1)
+	VMASKMOVPD  Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
+// Requires: AVX, FMA3
+TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+32(FP), DX
+	MOVQ lds+40(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ a+16(FP), R8
+	MOVQ b+24(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+
+row:
+	VBROADCASTSD (R8), Y0
+	ADDQ         $+8, R8
+	VBROADCASTSD (R9), Y1
+	ADDQ         $+8, R9
+	MOVQ         DI, R10
+	SUBQ         $+16, R10
+	JLT          maindone
+
+main:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
+	VFMADD213PD Y1, Y0, Y2
+	VFMADD213PD Y1, Y0, Y3
+	VFMADD213PD Y1, Y0, Y4
+	VFMADD213PD Y1, Y0, Y5
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+16, R10
+	JGE         main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD     (CX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R10
+	JGE         single
+
+singledone:
+	ADDQ        $+4, R10
+	JZ          next
+	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPD  (CX), Y2, Y3
+	VFMADD213PD Y1, Y0, Y3
+	VMASKMOVPD  Y3, Y2, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddRowF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, DX
+	SUBQ R10, DX
 	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD 32(CX)(R10*1), Y2
-	VMOVUPD 64(CX)(R10*1), Y4
-	VMOVUPD 96(CX)(R10*1), Y6
-	VMOVUPD (R8)(R10*1), Y1
-	VMOVUPD 32(R8)(R10*1), Y3
-	VMOVUPD 64(R8)(R10*1), Y5
-	VMOVUPD 96(R8)(R10*1), Y7
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y5, Y4, Y4
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y4, 64(AX)(R10*1)
-	VMOVUPD Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD (R8)(R10*1), Y1
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
 	VADDPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
 	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y0
-	VMASKMOVPD (CX)(R10*1), Y0, Y1
-	VMASKMOVPD (R8)(R10*1), Y0, Y2
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
 	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+	VMASKMOVPD Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddRowReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD 32(CX)(R10*1), Y3
-	VMOVUPD 64(CX)(R10*1), Y5
-	VMOVUPD 96(CX)(R10*1), Y7
-	VMOVUPD (R8)(R10*1), Y2
-	VMOVUPD 32(R8)(R10*1), Y4
-	VMOVUPD 64(R8)(R10*1), Y6
-	VMOVUPD 96(R8)(R10*1), Y8
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(CX), Y7
+	VMOVUPD (R8), Y2
+	VMOVUPD 32(R8), Y4
+	VMOVUPD 64(R8), Y6
+	VMOVUPD 96(R8), Y8
 	VADDPD  Y2, Y1, Y1
 	VADDPD  Y4, Y3, Y3
 	VADDPD  Y6, Y5, Y5
@@ -1391,77 +1739,91 @@ main:
 	VMAXPD  Y3, Y0, Y2
 	VMAXPD  Y5, Y0, Y3
 	VMAXPD  Y7, Y0, Y4
-	VMOVUPD Y1, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y3, 64(AX)(R10*1)
-	VMOVUPD Y4, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y4, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD (R8)(R10*1), Y2
+	VMOVUPD (CX), Y1
+	VMOVUPD (R8), Y2
 	VADDPD  Y2, Y1, Y1
 	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
 	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y1
-	VMASKMOVPD (CX)(R10*1), Y1, Y2
-	VMASKMOVPD (R8)(R10*1), Y1, Y3
+	VMASKMOVPD (CX), Y1, Y2
+	VMASKMOVPD (R8), Y1, Y3
 	VADDPD     Y3, Y2, Y2
 	VMAXPD     Y2, Y0, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R10*1)
+	VMASKMOVPD Y2, Y1, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecAddRowGeluF64AVX2(SB), NOSPLIT, $0-72
+// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+8, R9
+	MOVQ DI, R10
+	SUBQ $+8, R10
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R10*1), Y3
-	VMOVUPD      32(CX)(R10*1), Y5
-	VMOVUPD      (R8)(R10*1), Y4
-	VMOVUPD      32(R8)(R10*1), Y6
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1558,20 +1920,23 @@ main:
 	VMAXPD       Y5, Y0, Y5
 	VFNMADD231PD Y8, Y4, Y3
 	VFNMADD231PD Y12, Y9, Y5
-	VMOVUPD      Y3, (AX)(R10*1)
-	VMOVUPD      Y5, 32(AX)(R10*1)
-	ADDQ         $+64, R10
-	SUBQ         $+8, R9
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
 	JGE          main
 
 maindone:
-	ADDQ $+8, R9
-	SUBQ $+4, R9
+	ADDQ $+8, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R10*1), Y3
-	VMOVUPD      (R8)(R10*1), Y4
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
@@ -1620,20 +1985,23 @@ single:
 	VMULPD       Y5, Y7, Y7
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y7, Y4, Y3
-	VMOVUPD      Y3, (AX)(R10*1)
-	ADDQ         $+32, R10
-	SUBQ         $+4, R9
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
 	JGE          single
 
 singledone:
-	ADDQ         $+4, R9
+	ADDQ         $+4, R10
 	JZ           next
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
-	SHLQ         $0x03, R9
-	SUBQ         R9, R11
+	SHLQ         $0x03, R10
+	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX)(R10*1), Y3, Y4
-	VMASKMOVPD   (R8)(R10*1), Y3, Y5
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
@@ -1682,85 +2050,476 @@ singledone:
 	VMULPD       Y6, Y8, Y8
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y8, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R10*1)
+	VMASKMOVPD   Y4, Y3, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ DI, R10
+	SUBQ $+8, R10
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y7
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y7, Y8
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y7
+	VDIVPD       Y6, Y8, Y6
+	VDIVPD       Y7, Y12, Y7
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y6, Y4, Y3
+	VFNMADD231PD Y7, Y9, Y5
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          main
+
+maindone:
+	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
+	VADDPD       Y4, Y3, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R10
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
+	SHLQ         $0x03, R10
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (R8), Y3, Y5
+	VADDPD       Y5, Y4, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ DI, R10
+	SUBQ $+8, R10
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y5
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y5, Y7, Y7
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          main
+
+maindone:
+	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      (R8), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R10
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
+	SHLQ         $0x03, R10
+	SUBQ         R10, R11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   (R8), Y3, Y5
+	VMULPD       Y5, Y4, Y4
+	VMASKMOVPD   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecMulRowF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, DX
+	SUBQ R10, DX
 	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD 32(CX)(R10*1), Y2
-	VMOVUPD 64(CX)(R10*1), Y4
-	VMOVUPD 96(CX)(R10*1), Y6
-	VMOVUPD (R8)(R10*1), Y1
-	VMOVUPD 32(R8)(R10*1), Y3
-	VMOVUPD 64(R8)(R10*1), Y5
-	VMOVUPD 96(R8)(R10*1), Y7
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
 	VMULPD  Y1, Y0, Y0
 	VMULPD  Y3, Y2, Y2
 	VMULPD  Y5, Y4, Y4
 	VMULPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y4, 64(AX)(R10*1)
-	VMOVUPD Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD (R8)(R10*1), Y1
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
 	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
 	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
 	VMOVUPS    (R11), Y0
-	VMASKMOVPD (CX)(R10*1), Y0, Y1
-	VMASKMOVPD (R8)(R10*1), Y0, Y2
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
 	VMULPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+	VMASKMOVPD Y1, Y0, (AX)
 
 next:
-	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
@@ -1771,7 +2530,7 @@ next:
 TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
 	VMOVAPD      Y0, Y1
 	VMOVAPD      Y0, Y2
 	VMOVAPD      Y0, Y3
@@ -1802,7 +2561,7 @@ single:
 
 singledone:
 	ADDQ       $+4, CX
-	JZ         reduce
+	JZ         stripdone
 	LEAQ       vecMaskf64avx2<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -1811,7 +2570,7 @@ singledone:
 	VBLENDVPD  Y5, Y6, Y0, Y6
 	VMAXPD     Y6, Y1, Y1
 
-reduce:
+stripdone:
 	VMAXPD       Y3, Y1, Y1
 	VMAXPD       Y4, Y2, Y2
 	VMAXPD       Y2, Y1, Y1
@@ -1823,20 +2582,145 @@ reduce:
 	VZEROUPPER
 	RET
 
+// func vecRowSumF64AVX2(src *float64, n int) float64
+// Requires: AVX
+TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VADDPD (AX)(DX*1), Y0, Y0
+	VADDPD 32(AX)(DX*1), Y1, Y1
+	VADDPD 64(AX)(DX*1), Y2, Y2
+	VADDPD 96(AX)(DX*1), Y3, Y3
+	ADDQ   $+128, DX
+	SUBQ   $+16, CX
+	JGE    main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VADDPD (AX)(DX*1), Y0, Y0
+	ADDQ   $+32, DX
+	SUBQ   $+4, CX
+	JGE    single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y4
+	VMASKMOVPD (AX)(DX*1), Y4, Y4
+	VADDPD     Y4, Y0, Y0
+
+stripdone:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
+// Requires: AVX, FMA3
+TEXT ·vecRowSquaresF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD mean+16(FP), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMOVUPD     32(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     64(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, DX
+	SUBQ        $+16, CX
+	JGE         main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	ADDQ        $+32, DX
+	SUBQ        $+4, CX
+	JGE         single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VSUBPD     Y0, Y6, Y6
+	VMULPD     Y6, Y6, Y6
+	VANDPD     Y5, Y6, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD scale+24(FP), Y0
 	VBROADCASTSD max+32(FP), Y1
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	LEAQ         (CX)(DX*8), SI
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JLT          maindone
@@ -1846,6 +2730,10 @@ main:
 	VMOVUPD      32(CX)(BX*1), Y11
 	VMOVUPD      64(CX)(BX*1), Y14
 	VMOVUPD      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VFMSUB213PD  Y1, Y0, Y11
 	VFMSUB213PD  Y1, Y0, Y14
@@ -1949,6 +2837,7 @@ maindone:
 
 single:
 	VMOVUPD      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y8
 	VMAXPD       Y8, Y2, Y8
 	VMOVAPD      Y3, Y9
@@ -1978,12 +2867,13 @@ single:
 
 singledone:
 	ADDQ         $+4, DX
-	JZ           reduce
-	LEAQ         vecMaskf64avx2<>+32(SB), SI
+	JZ           stripdone
+	LEAQ         vecMaskf64avx2<>+32(SB), DI
 	SHLQ         $0x03, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
 	VMASKMOVPD   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
 	VFMSUB213PD  Y1, Y0, Y9
 	VMAXPD       Y9, Y2, Y9
 	VMOVAPD      Y3, Y0
@@ -2009,7 +2899,7 @@ singledone:
 	VANDPD       Y8, Y1, Y1
 	VADDPD       Y1, Y4, Y4
 
-reduce:
+stripdone:
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y5, Y4, Y4
@@ -2107,7 +2997,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2282,6 +3172,218 @@ tailrow:
 return:
 	VZEROUPPER
 	RET
+
+// func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         gamma+16(FP), DX
+	MOVQ         beta+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSD mean+40(FP), Y0
+	VBROADCASTSD scale+48(FP), Y1
+	LEAQ         (CX)(SI*8), R8
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          maindone
+
+main:
+	VMOVUPD     (CX)(DI*1), Y2
+	VMOVUPD     32(CX)(DI*1), Y5
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     32(DX)(DI*1), Y6
+	VMOVUPD     64(DX)(DI*1), Y9
+	VMOVUPD     96(DX)(DI*1), Y12
+	VMOVUPD     (BX)(DI*1), Y4
+	VMOVUPD     32(BX)(DI*1), Y7
+	VMOVUPD     64(BX)(DI*1), Y10
+	VMOVUPD     96(BX)(DI*1), Y13
+	VSUBPD      Y0, Y2, Y2
+	VSUBPD      Y0, Y5, Y5
+	VSUBPD      Y0, Y8, Y8
+	VSUBPD      Y0, Y11, Y11
+	VMULPD      Y1, Y2, Y2
+	VMULPD      Y1, Y5, Y5
+	VMULPD      Y1, Y8, Y8
+	VMULPD      Y1, Y11, Y11
+	VFMADD213PD Y4, Y3, Y2
+	VFMADD213PD Y7, Y6, Y5
+	VFMADD213PD Y10, Y9, Y8
+	VFMADD213PD Y13, Y12, Y11
+	VMOVUPD     Y2, (AX)(DI*1)
+	VMOVUPD     Y5, 32(AX)(DI*1)
+	VMOVUPD     Y8, 64(AX)(DI*1)
+	VMOVUPD     Y11, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, SI
+	JGE         main
+
+maindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  singledone
+
+single:
+	VMOVUPD     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     (BX)(DI*1), Y4
+	VSUBPD      Y0, Y2, Y2
+	VMULPD      Y1, Y2, Y2
+	VFMADD213PD Y4, Y3, Y2
+	VMOVUPD     Y2, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, SI
+	JGE         single
+
+singledone:
+	ADDQ        $+4, SI
+	JZ          stripdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y2, Y4
+	VMASKMOVPD  (BX)(DI*1), Y2, Y5
+	VSUBPD      Y0, Y3, Y3
+	VMULPD      Y1, Y3, Y3
+	VFMADD213PD Y5, Y4, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD scale+24(FP), Y0
+	MOVL         least+32(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTQ X1, Y1
+	MOVL         at+36(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTQ X2, Y2
+	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
+	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y6
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          maindone
+
+main:
+	VMOVAPD    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPD    (CX)(BX*1), Y8
+	VMOVUPD    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPD     Y0, Y8, Y8
+	VMULPD     Y0, Y10, Y10
+	VPCMPGTQ   Y7, Y1, Y7
+	VPCMPGTQ   Y9, Y1, Y9
+	VANDNPD    Y8, Y7, Y8
+	VANDNPD    Y10, Y9, Y10
+	VMOVUPD    Y8, (AX)(BX*1)
+	VMOVUPD    Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+8, DX
+	JGE        main
+
+maindone:
+	ADDQ $+8, DX
+	SUBQ $+4, DX
+	JLT  singledone
+
+single:
+	VMOVAPD    Y2, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VPSRLD     $0x0d, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPMULLD    Y4, Y6, Y6
+	VPSRLD     $0x10, Y6, Y7
+	VXORPD     Y7, Y6, Y6
+	VPSRLD     $0x01, Y6, Y6
+	VMOVUPD    (CX)(BX*1), Y7
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPD     Y0, Y7, Y7
+	VPCMPGTQ   Y6, Y1, Y6
+	VANDNPD    Y7, Y6, Y7
+	VMOVUPD    Y7, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+	ADDQ       $+32, BX
+	SUBQ       $+4, DX
+	JGE        single
+
+singledone:
+	ADDQ       $+4, DX
+	JZ         return
+	LEAQ       vecMaskf64avx2<>+32(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y6
+	VMOVAPD    Y2, Y7
+	VPSRLD     $0x10, Y7, Y8
+	VXORPD     Y8, Y7, Y7
+	VPMULLD    Y3, Y7, Y7
+	VPSRLD     $0x0d, Y7, Y3
+	VXORPD     Y3, Y7, Y7
+	VPMULLD    Y4, Y7, Y7
+	VPSRLD     $0x10, Y7, Y3
+	VXORPD     Y3, Y7, Y7
+	VPSRLD     $0x01, Y7, Y7
+	VMASKMOVPD (CX)(BX*1), Y6, Y3
+	PREFETCHT0 2048(CX)(BX*1)
+	VMULPD     Y0, Y3, Y3
+	VPCMPGTQ   Y7, Y1, Y0
+	VANDNPD    Y3, Y0, Y3
+	VMASKMOVPD Y3, Y6, (AX)(BX*1)
+	VPADDD     Y5, Y2, Y2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf64avx2<>+0(SB)/8, $0x000000009e3779b9
+DATA vecWeylf64avx2<>+8(SB)/8, $0x000000003c6ef372
+DATA vecWeylf64avx2<>+16(SB)/8, $0x00000000daa66d2b
+DATA vecWeylf64avx2<>+24(SB)/8, $0x0000000078dde6e4
+GLOBL vecWeylf64avx2<>(SB), RODATA|NOPTR, $32
 
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
@@ -2623,15 +3725,35 @@ DATA vecConstf64avx2<>+2688(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2696(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2704(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2712(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2720(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2728(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2736(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2744(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2752(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2760(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2768(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2776(SB)/8, $0xc08628b76e3a7b61
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2784
+DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2752(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2760(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2768(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2776(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2784(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2792(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2800(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2808(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2816(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2824(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2832(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2840(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2848(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2856(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2864(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2872(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2880(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2888(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2896(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2904(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+2912(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2920(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2928(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+2936(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2944
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -2,32 +2,40 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512F
-TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-72
+// func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+0(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+8(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R9*1), Z3
-	VMOVUPD           64(DX)(R9*1), Z5
-	VMOVUPD           128(DX)(R9*1), Z7
-	VMOVUPD           192(DX)(R9*1), Z9
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -108,11 +116,12 @@ main:
 	VSCALEFPD         Z6, Z11, Z11
 	VSCALEFPD         Z8, Z12, Z12
 	VSCALEFPD         Z13, Z14, Z14
-	VMOVUPD           Z10, (AX)(R9*1)
-	VMOVUPD           Z11, 64(AX)(R9*1)
-	VMOVUPD           Z12, 128(AX)(R9*1)
-	VMOVUPD           Z14, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPD           Z10, (AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z12, 128(AX)
+	VMOVUPD           Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -122,7 +131,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R9*1), Z3
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -143,19 +153,21 @@ single:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPD           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPD.Z         (DX)(R9*1), K1, Z3
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -176,41 +188,49 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-72
+// func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+136(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R9*1), Z2
-	VMOVUPD          64(DX)(R9*1), Z7
-	VMOVUPD          128(DX)(R9*1), Z12
-	VMOVUPD          192(DX)(R9*1), Z17
+	VMOVUPD          (DX), Z2
+	VMOVUPD          64(DX), Z7
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z17
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -415,11 +435,12 @@ main:
 	VORPD            Z3, Z11, Z11
 	VORPD            Z4, Z15, Z15
 	VORPD            Z5, Z16, Z16
-	VMOVUPD          Z6, (AX)(R9*1)
-	VMOVUPD          Z11, 64(AX)(R9*1)
-	VMOVUPD          Z15, 128(AX)(R9*1)
-	VMOVUPD          Z16, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPD          Z6, (AX)
+	VMOVUPD          Z11, 64(AX)
+	VMOVUPD          Z15, 128(AX)
+	VMOVUPD          Z16, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -429,7 +450,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R9*1), Z2
+	VMOVUPD          (DX), Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -481,19 +503,21 @@ single:
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD            Z2, Z5, Z5
-	VMOVUPD          Z5, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPD          Z5, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPD.Z        (DX)(R9*1), K1, Z2
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPD.Z        (DX), K1, Z2
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -545,41 +569,49 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD            Z2, Z5, Z5
-	VMOVUPD          Z5, K1, (AX)(R9*1)
+	VMOVUPD          Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-72
+// func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+448(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD           (DX)(R9*1), Z2
-	VMOVUPD           64(DX)(R9*1), Z6
-	VMOVUPD           128(DX)(R9*1), Z10
-	VMOVUPD           192(DX)(R9*1), Z14
+	VMOVUPD           (DX), Z2
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -692,11 +724,12 @@ main:
 	VORPD             Z3, Z13, Z13
 	VORPD             Z4, Z18, Z18
 	VORPD             Z6, Z20, Z20
-	VMOVUPD           Z5, (AX)(R9*1)
-	VMOVUPD           Z13, 64(AX)(R9*1)
-	VMOVUPD           Z18, 128(AX)(R9*1)
-	VMOVUPD           Z20, 192(AX)(R9*1)
-	ADDQ              $+256, R9
+	VMOVUPD           Z5, (AX)
+	VMOVUPD           Z13, 64(AX)
+	VMOVUPD           Z18, 128(AX)
+	VMOVUPD           Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
 	SUBQ              $+32, CX
 	JGE               main
 
@@ -706,7 +739,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD           (DX)(R9*1), Z2
+	VMOVUPD           (DX), Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -735,19 +769,21 @@ single:
 	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, (AX)(R9*1)
-	ADDQ              $+64, R9
+	VMOVUPD           Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
 	SUBQ              $+8, CX
 	JGE               single
 
 singledone:
 	ADDQ              $+8, CX
 	JZ                next
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	VMOVUPD.Z         (DX)(R9*1), K1, Z2
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z2
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -776,44 +812,48 @@ singledone:
 	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
 	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VMAXPD  Z1, Z0, Z1
 	VMAXPD  Z2, Z0, Z2
 	VMAXPD  Z3, Z0, Z3
@@ -822,15 +862,16 @@ main:
 	VMAXPD  Z6, Z0, Z6
 	VMAXPD  Z7, Z0, Z7
 	VMAXPD  Z8, Z0, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -840,58 +881,67 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VMAXPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VMAXPD    Z1, Z0, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-72
+// func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R9*1), Z3
-	VMOVUPD          64(DX)(R9*1), Z8
-	VMOVUPD          128(DX)(R9*1), Z13
-	VMOVUPD          192(DX)(R9*1), Z18
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z13
+	VMOVUPD          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1080,11 +1130,12 @@ main:
 	VFNMADD231PD     Z12, Z9, Z5
 	VFNMADD231PD     Z17, Z14, Z6
 	VFNMADD231PD     Z22, Z19, Z8
-	VMOVUPD          Z3, (AX)(R9*1)
-	VMOVUPD          Z5, 64(AX)(R9*1)
-	VMOVUPD          Z6, 128(AX)(R9*1)
-	VMOVUPD          Z8, 192(AX)(R9*1)
-	ADDQ             $+256, R9
+	VMOVUPD          Z3, (AX)
+	VMOVUPD          Z5, 64(AX)
+	VMOVUPD          Z6, 128(AX)
+	VMOVUPD          Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -1094,7 +1145,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R9*1), Z3
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1142,19 +1194,21 @@ single:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)(R9*1)
-	ADDQ             $+64, R9
+	VMOVUPD          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	VMOVUPD.Z        (DX)(R9*1), K1, Z3
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1202,44 +1256,322 @@ singledone:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(R9*1)
+	VMOVUPD          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512F
-TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-72
+// func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
 	SHLQ         $0x03, BX
+	SUBQ         CX, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z9, Z2, Z9
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z6
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z16
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z6, Z7
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z16, Z17
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z6, Z6
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z16, Z16
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z6, Z7, Z7
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z16, Z17, Z17
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z11, Z15
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z15, Z11, Z16
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z15, Z15, Z16
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z7, Z6
+	VMULPD            Z16, Z12, Z15
+	VMULPD            Z23, Z17, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z7, Z7
+	VMOVAPD           Z12, Z12
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z7
+	VFNMADD231PD      Z15, Z11, Z12
+	VFNMADD231PD      Z21, Z20, Z17
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z7, Z6
+	VFMADD231PD       Z16, Z12, Z15
+	VFMADD231PD       Z23, Z17, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z8, Z0, Z5
+	VMAXPD            Z13, Z0, Z7
+	VMAXPD            Z18, Z0, Z8
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z15, Z9, Z5
+	VFNMADD231PD      Z21, Z14, Z7
+	VFNMADD231PD      Z25, Z19, Z8
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z7, 128(AX)
+	VMOVUPD           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+8, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512F
+TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ R8, CX
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VMULPD  Z0, Z1, Z1
 	VMULPD  Z0, Z2, Z2
 	VMULPD  Z0, Z3, Z3
@@ -1248,15 +1580,16 @@ main:
 	VMULPD  Z0, Z6, Z6
 	VMULPD  Z0, Z7, Z7
 	VMULPD  Z0, Z8, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1266,60 +1599,65 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD b+72(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
 	SHLQ         $0x03, BX
+	SUBQ         CX, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD b+64(FP), Z0
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z1
-	VMOVUPD 64(DX)(R9*1), Z2
-	VMOVUPD 128(DX)(R9*1), Z3
-	VMOVUPD 192(DX)(R9*1), Z4
-	VMOVUPD 256(DX)(R9*1), Z5
-	VMOVUPD 320(DX)(R9*1), Z6
-	VMOVUPD 384(DX)(R9*1), Z7
-	VMOVUPD 448(DX)(R9*1), Z8
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 192(DX), Z4
+	VMOVUPD 256(DX), Z5
+	VMOVUPD 320(DX), Z6
+	VMOVUPD 384(DX), Z7
+	VMOVUPD 448(DX), Z8
 	VADDPD  Z0, Z1, Z1
 	VADDPD  Z0, Z2, Z2
 	VADDPD  Z0, Z3, Z3
@@ -1328,15 +1666,16 @@ main:
 	VADDPD  Z0, Z6, Z6
 	VADDPD  Z0, Z7, Z7
 	VADDPD  Z0, Z8, Z8
-	VMOVUPD Z1, (AX)(R9*1)
-	VMOVUPD Z2, 64(AX)(R9*1)
-	VMOVUPD Z3, 128(AX)(R9*1)
-	VMOVUPD Z4, 192(AX)(R9*1)
-	VMOVUPD Z5, 256(AX)(R9*1)
-	VMOVUPD Z6, 320(AX)(R9*1)
-	VMOVUPD Z7, 384(AX)(R9*1)
-	VMOVUPD Z8, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1346,61 +1685,66 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z1
+	VMOVUPD (DX), Z1
 	VADDPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z1
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z1
 	VADDPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R9*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
-	VBROADCASTSD b+64(FP), Z0
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD b+72(FP), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R9*1), Z2
-	VMOVUPD 64(DX)(R9*1), Z3
-	VMOVUPD 128(DX)(R9*1), Z4
-	VMOVUPD 192(DX)(R9*1), Z5
-	VMOVUPD 256(DX)(R9*1), Z6
-	VMOVUPD 320(DX)(R9*1), Z7
-	VMOVUPD 384(DX)(R9*1), Z8
-	VMOVUPD 448(DX)(R9*1), Z9
+	VMOVUPD (DX), Z2
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z5
+	VMOVUPD 256(DX), Z6
+	VMOVUPD 320(DX), Z7
+	VMOVUPD 384(DX), Z8
+	VMOVUPD 448(DX), Z9
 	VADDPD  Z0, Z2, Z2
 	VADDPD  Z0, Z3, Z3
 	VADDPD  Z0, Z4, Z4
@@ -1417,15 +1761,16 @@ main:
 	VMAXPD  Z7, Z1, Z7
 	VMAXPD  Z8, Z1, Z8
 	VMAXPD  Z9, Z1, Z9
-	VMOVUPD Z2, (AX)(R9*1)
-	VMOVUPD Z3, 64(AX)(R9*1)
-	VMOVUPD Z4, 128(AX)(R9*1)
-	VMOVUPD Z5, 192(AX)(R9*1)
-	VMOVUPD Z6, 256(AX)(R9*1)
-	VMOVUPD Z7, 320(AX)(R9*1)
-	VMOVUPD Z8, 384(AX)(R9*1)
-	VMOVUPD Z9, 448(AX)(R9*1)
-	ADDQ    $+512, R9
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z5, 192(AX)
+	VMOVUPD Z6, 256(AX)
+	VMOVUPD Z7, 320(AX)
+	VMOVUPD Z8, 384(AX)
+	VMOVUPD Z9, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1435,63 +1780,68 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R9*1), Z2
+	VMOVUPD (DX), Z2
 	VADDPD  Z0, Z2, Z2
 	VMAXPD  Z2, Z1, Z2
-	VMOVUPD Z2, (AX)(R9*1)
-	ADDQ    $+64, R9
+	VMOVUPD Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
-	VMOVUPD.Z (DX)(R9*1), K1, Z2
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z2
 	VADDPD    Z0, Z2, Z2
 	VMAXPD    Z2, Z1, Z2
-	VMOVUPD   Z2, K1, (AX)(R9*1)
+	VMOVUPD   Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD a+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z1
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
 	SHLQ         $0x03, BX
+	SUBQ         CX, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
-	VBROADCASTSD b+64(FP), Z1
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD     (DX)(R9*1), Z2
-	VMOVUPD     64(DX)(R9*1), Z3
-	VMOVUPD     128(DX)(R9*1), Z4
-	VMOVUPD     192(DX)(R9*1), Z5
-	VMOVUPD     256(DX)(R9*1), Z6
-	VMOVUPD     320(DX)(R9*1), Z7
-	VMOVUPD     384(DX)(R9*1), Z8
-	VMOVUPD     448(DX)(R9*1), Z9
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
 	VFMADD213PD Z1, Z0, Z2
 	VFMADD213PD Z1, Z0, Z3
 	VFMADD213PD Z1, Z0, Z4
@@ -1500,15 +1850,16 @@ main:
 	VFMADD213PD Z1, Z0, Z7
 	VFMADD213PD Z1, Z0, Z8
 	VFMADD213PD Z1, Z0, Z9
-	VMOVUPD     Z2, (AX)(R9*1)
-	VMOVUPD     Z3, 64(AX)(R9*1)
-	VMOVUPD     Z4, 128(AX)(R9*1)
-	VMOVUPD     Z5, 192(AX)(R9*1)
-	VMOVUPD     Z6, 256(AX)(R9*1)
-	VMOVUPD     Z7, 320(AX)(R9*1)
-	VMOVUPD     Z8, 384(AX)(R9*1)
-	VMOVUPD     Z9, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, 64(AX)
+	VMOVUPD     Z4, 128(AX)
+	VMOVUPD     Z5, 192(AX)
+	VMOVUPD     Z6, 256(AX)
+	VMOVUPD     Z7, 320(AX)
+	VMOVUPD     Z8, 384(AX)
+	VMOVUPD     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+64, CX
 	JGE         main
 
@@ -1518,62 +1869,67 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (DX)(R9*1), Z2
+	VMOVUPD     (DX), Z2
 	VFMADD213PD Z1, Z0, Z2
-	VMOVUPD     Z2, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPD     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+8, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+8, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z2
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX), K1, Z2
 	VFMADD213PD Z1, Z0, Z2
-	VMOVUPD     Z2, K1, (AX)(R9*1)
+	VMOVUPD     Z2, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
-	VBROADCASTSD b+64(FP), Z1
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD a+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R9, R9
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD     (DX)(R9*1), Z3
-	VMOVUPD     64(DX)(R9*1), Z4
-	VMOVUPD     128(DX)(R9*1), Z5
-	VMOVUPD     192(DX)(R9*1), Z6
-	VMOVUPD     256(DX)(R9*1), Z7
-	VMOVUPD     320(DX)(R9*1), Z8
-	VMOVUPD     384(DX)(R9*1), Z9
-	VMOVUPD     448(DX)(R9*1), Z10
+	VMOVUPD     (DX), Z3
+	VMOVUPD     64(DX), Z4
+	VMOVUPD     128(DX), Z5
+	VMOVUPD     192(DX), Z6
+	VMOVUPD     256(DX), Z7
+	VMOVUPD     320(DX), Z8
+	VMOVUPD     384(DX), Z9
+	VMOVUPD     448(DX), Z10
 	VFMADD213PD Z1, Z0, Z3
 	VFMADD213PD Z1, Z0, Z4
 	VFMADD213PD Z1, Z0, Z5
@@ -1590,15 +1946,16 @@ main:
 	VMAXPD      Z8, Z2, Z8
 	VMAXPD      Z9, Z2, Z9
 	VMAXPD      Z10, Z2, Z10
-	VMOVUPD     Z3, (AX)(R9*1)
-	VMOVUPD     Z4, 64(AX)(R9*1)
-	VMOVUPD     Z5, 128(AX)(R9*1)
-	VMOVUPD     Z6, 192(AX)(R9*1)
-	VMOVUPD     Z7, 256(AX)(R9*1)
-	VMOVUPD     Z8, 320(AX)(R9*1)
-	VMOVUPD     Z9, 384(AX)(R9*1)
-	VMOVUPD     Z10, 448(AX)(R9*1)
-	ADDQ        $+512, R9
+	VMOVUPD     Z3, (AX)
+	VMOVUPD     Z4, 64(AX)
+	VMOVUPD     Z5, 128(AX)
+	VMOVUPD     Z6, 192(AX)
+	VMOVUPD     Z7, 256(AX)
+	VMOVUPD     Z8, 320(AX)
+	VMOVUPD     Z9, 384(AX)
+	VMOVUPD     Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
 	SUBQ        $+64, CX
 	JGE         main
 
@@ -1608,70 +1965,169 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD     (DX)(R9*1), Z3
+	VMOVUPD     (DX), Z3
 	VFMADD213PD Z1, Z0, Z3
 	VMAXPD      Z3, Z2, Z3
-	VMOVUPD     Z3, (AX)(R9*1)
-	ADDQ        $+64, R9
+	VMOVUPD     Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
 	SUBQ        $+8, CX
 	JGE         single
 
 singledone:
 	ADDQ        $+8, CX
 	JZ          next
-	MOVQ        $0x00000001, R10
-	SHLQ        CL, R10
-	DECQ        R10
-	KMOVW       R10, K1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z3
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX), K1, Z3
 	VFMADD213PD Z1, Z0, Z3
 	VMAXPD      Z3, Z2, Z3
-	VMOVUPD     Z3, K1, (AX)(R9*1)
+	VMOVUPD     Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineRowsF64AVX512(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+32(FP), BX
+	MOVQ lds+40(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ a+16(FP), R9
+	MOVQ b+24(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+
+row:
+	VBROADCASTSD (R9), Z0
+	ADDQ         $+8, R9
+	VBROADCASTSD (R10), Z1
+	ADDQ         $+8, R10
+	MOVQ         R8, CX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
+	VFMADD213PD Z1, Z0, Z2
+	VFMADD213PD Z1, Z0, Z3
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, 64(AX)
+	VMOVUPD     Z4, 128(AX)
+	VMOVUPD     Z5, 192(AX)
+	VMOVUPD     Z6, 256(AX)
+	VMOVUPD     Z7, 320(AX)
+	VMOVUPD     Z8, 384(AX)
+	VMOVUPD     Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+64, CX
+	JGE         main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+8, CX
+	JZ          next
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (DX), K1, Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecAddF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512F
+TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
 	SHLQ $0x03, BX
+	SUBQ CX, BX
 	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD 64(DX)(R10*1), Z2
-	VMOVUPD 128(DX)(R10*1), Z4
-	VMOVUPD 192(DX)(R10*1), Z6
-	VMOVUPD 256(DX)(R10*1), Z8
-	VMOVUPD 320(DX)(R10*1), Z10
-	VMOVUPD 384(DX)(R10*1), Z12
-	VMOVUPD 448(DX)(R10*1), Z14
-	VMOVUPD (R9)(R10*1), Z1
-	VMOVUPD 64(R9)(R10*1), Z3
-	VMOVUPD 128(R9)(R10*1), Z5
-	VMOVUPD 192(R9)(R10*1), Z7
-	VMOVUPD 256(R9)(R10*1), Z9
-	VMOVUPD 320(R9)(R10*1), Z11
-	VMOVUPD 384(R9)(R10*1), Z13
-	VMOVUPD 448(R9)(R10*1), Z15
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z5, Z4, Z4
@@ -1680,15 +2136,17 @@ main:
 	VADDPD  Z11, Z10, Z10
 	VADDPD  Z13, Z12, Z12
 	VADDPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z4, 128(AX)(R10*1)
-	VMOVUPD Z6, 192(AX)(R10*1)
-	VMOVUPD Z8, 256(AX)(R10*1)
-	VMOVUPD Z10, 320(AX)(R10*1)
-	VMOVUPD Z12, 384(AX)(R10*1)
-	VMOVUPD Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1698,11 +2156,13 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD (R9)(R10*1), Z1
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
 	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
@@ -1713,56 +2173,64 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z0
-	VMOVUPD.Z (R9)(R10*1), K1, Z1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R10*1)
+	VMOVUPD   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z1
-	VMOVUPD 64(DX)(R10*1), Z3
-	VMOVUPD 128(DX)(R10*1), Z5
-	VMOVUPD 192(DX)(R10*1), Z7
-	VMOVUPD 256(DX)(R10*1), Z9
-	VMOVUPD 320(DX)(R10*1), Z11
-	VMOVUPD 384(DX)(R10*1), Z13
-	VMOVUPD 448(DX)(R10*1), Z15
-	VMOVUPD (R9)(R10*1), Z2
-	VMOVUPD 64(R9)(R10*1), Z4
-	VMOVUPD 128(R9)(R10*1), Z6
-	VMOVUPD 192(R9)(R10*1), Z8
-	VMOVUPD 256(R9)(R10*1), Z10
-	VMOVUPD 320(R9)(R10*1), Z12
-	VMOVUPD 384(R9)(R10*1), Z14
-	VMOVUPD 448(R9)(R10*1), Z16
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 128(DX), Z5
+	VMOVUPD 192(DX), Z7
+	VMOVUPD 256(DX), Z9
+	VMOVUPD 320(DX), Z11
+	VMOVUPD 384(DX), Z13
+	VMOVUPD 448(DX), Z15
+	VMOVUPD (R9), Z2
+	VMOVUPD 64(R9), Z4
+	VMOVUPD 128(R9), Z6
+	VMOVUPD 192(R9), Z8
+	VMOVUPD 256(R9), Z10
+	VMOVUPD 320(R9), Z12
+	VMOVUPD 384(R9), Z14
+	VMOVUPD 448(R9), Z16
 	VADDPD  Z2, Z1, Z1
 	VADDPD  Z4, Z3, Z3
 	VADDPD  Z6, Z5, Z5
@@ -1779,15 +2247,17 @@ main:
 	VMAXPD  Z11, Z0, Z6
 	VMAXPD  Z13, Z0, Z7
 	VMAXPD  Z15, Z0, Z8
-	VMOVUPD Z1, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z3, 128(AX)(R10*1)
-	VMOVUPD Z4, 192(AX)(R10*1)
-	VMOVUPD Z5, 256(AX)(R10*1)
-	VMOVUPD Z6, 320(AX)(R10*1)
-	VMOVUPD Z7, 384(AX)(R10*1)
-	VMOVUPD Z8, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1797,12 +2267,14 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z1
-	VMOVUPD (R9)(R10*1), Z2
+	VMOVUPD (DX), Z1
+	VMOVUPD (R9), Z2
 	VADDPD  Z2, Z1, Z1
 	VMAXPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
@@ -1813,51 +2285,63 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z1
-	VMOVUPD.Z (R9)(R10*1), K1, Z2
+	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (R9), K1, Z2
 	VADDPD    Z2, Z1, Z1
 	VMAXPD    Z1, Z0, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*1)
+	VMOVUPD   Z1, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecAddRowGeluF64AVX512(SB), NOSPLIT, $0-72
+// func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R10*1), Z3
-	VMOVUPD          64(DX)(R10*1), Z5
-	VMOVUPD          128(DX)(R10*1), Z7
-	VMOVUPD          192(DX)(R10*1), Z9
-	VMOVUPD          (R9)(R10*1), Z4
-	VMOVUPD          64(R9)(R10*1), Z6
-	VMOVUPD          128(R9)(R10*1), Z8
-	VMOVUPD          192(R9)(R10*1), Z10
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          128(DX), Z7
+	VMOVUPD          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPD          (R9), Z4
+	VMOVUPD          64(R9), Z6
+	VMOVUPD          128(R9), Z8
+	VMOVUPD          192(R9), Z10
 	VADDPD           Z4, Z3, Z3
 	VADDPD           Z6, Z5, Z5
 	VADDPD           Z8, Z7, Z7
@@ -2050,11 +2534,13 @@ main:
 	VFNMADD231PD     Z14, Z11, Z5
 	VFNMADD231PD     Z18, Z15, Z6
 	VFNMADD231PD     Z22, Z19, Z7
-	VMOVUPD          Z3, (AX)(R10*1)
-	VMOVUPD          Z5, 64(AX)(R10*1)
-	VMOVUPD          Z6, 128(AX)(R10*1)
-	VMOVUPD          Z7, 192(AX)(R10*1)
-	ADDQ             $+256, R10
+	VMOVUPD          Z3, (AX)
+	VMOVUPD          Z5, 64(AX)
+	VMOVUPD          Z6, 128(AX)
+	VMOVUPD          Z7, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -2064,8 +2550,9 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R10*1), Z3
-	VMOVUPD          (R9)(R10*1), Z4
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2114,8 +2601,10 @@ single:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)(R10*1)
-	ADDQ             $+64, R10
+	VMOVUPD          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
 	SUBQ             $+8, CX
 	JGE              single
 
@@ -2126,8 +2615,9 @@ singledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	VMOVUPD.Z        (DX)(R10*1), K1, Z3
-	VMOVUPD.Z        (R9)(R10*1), K1, Z4
+	VMOVUPD.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2176,52 +2666,646 @@ singledone:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(R10*1)
+	VMOVUPD          Z3, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ R8, CX
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z8
+	VMOVUPD           192(R9), Z10
+	VADDPD            Z4, Z3, Z3
+	VADDPD            Z6, Z5, Z5
+	VADDPD            Z8, Z7, Z7
+	VADDPD            Z10, Z9, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z11
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z15
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z11, Z2, Z11
+	VMINPD            Z15, Z2, Z15
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z11, Z12
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z15, Z16
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z8
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z17
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z12, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z16, Z17
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z8, Z10
+	VSUBPD            Z1, Z13, Z14
+	VSUBPD            Z1, Z17, Z18
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z18, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z17, Z17
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z8, Z10, Z10
+	VMULPD            Z13, Z14, Z14
+	VMULPD            Z17, Z18, Z18
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z10, Z6
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z14, Z13
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z18, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z6, Z8
+	VRCP14PD          Z13, Z16
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z8, Z6, Z12
+	VFNMADD231PD      Z16, Z13, Z17
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z8, Z8, Z12
+	VFMADD213PD       Z16, Z16, Z17
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z12, Z10, Z8
+	VMULPD            Z17, Z14, Z16
+	VMULPD            Z23, Z18, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z10, Z10
+	VMOVAPD           Z14, Z14
+	VMOVAPD           Z18, Z18
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z8, Z6, Z10
+	VFNMADD231PD      Z16, Z13, Z14
+	VFNMADD231PD      Z21, Z20, Z18
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z12, Z10, Z8
+	VFMADD231PD       Z17, Z14, Z16
+	VFMADD231PD       Z23, Z18, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z5, Z0, Z5
+	VMAXPD            Z7, Z0, Z6
+	VMAXPD            Z9, Z0, Z7
+	VFNMADD231PD      Z8, Z4, Z3
+	VFNMADD231PD      Z16, Z11, Z5
+	VFNMADD231PD      Z21, Z15, Z6
+	VFNMADD231PD      Z25, Z19, Z7
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z6, 128(AX)
+	VMOVUPD           Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+32, CX
+	JGE               main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPD           (R9), Z4
+	VADDPD            Z4, Z3, Z3
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+8, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+8, CX
+	JZ                next
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (R9), K1, Z4
+	VADDPD            Z4, Z3, Z3
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ R8, CX
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z9, Z2, Z9
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z6
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z16
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z6, Z7
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z16, Z17
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z6, Z6
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z16, Z16
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z6, Z7, Z7
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z16, Z17, Z17
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z11, Z15
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z15, Z11, Z16
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z15, Z15, Z16
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z7, Z6
+	VMULPD            Z16, Z12, Z15
+	VMULPD            Z23, Z17, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z7, Z7
+	VMOVAPD           Z12, Z12
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z7
+	VFNMADD231PD      Z15, Z11, Z12
+	VFNMADD231PD      Z21, Z20, Z17
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z7, Z6
+	VFMADD231PD       Z16, Z12, Z15
+	VFMADD231PD       Z23, Z17, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z8, Z0, Z5
+	VMAXPD            Z13, Z0, Z7
+	VMAXPD            Z18, Z0, Z8
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z15, Z9, Z5
+	VFNMADD231PD      Z21, Z14, Z7
+	VFNMADD231PD      Z25, Z19, Z8
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z9
+	VMOVUPD           192(R9), Z10
+	VMULPD            Z4, Z3, Z3
+	VMULPD            Z6, Z5, Z5
+	VMULPD            Z9, Z7, Z7
+	VMULPD            Z10, Z8, Z8
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z7, 128(AX)
+	VMOVUPD           Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+32, CX
+	JGE               main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           (R9), Z4
+	VMULPD            Z4, Z3, Z3
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+8, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+8, CX
+	JZ                next
+	MOVQ              $0x00000001, R11
+	SHLQ              CL, R11
+	DECQ              R11
+	KMOVW             R11, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD.Z         (R9), K1, Z4
+	VMULPD            Z4, Z3, Z3
+	VMOVUPD           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecMulRowF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
 	SHLQ $0x03, BX
+	SUBQ CX, BX
 	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD 64(DX)(R10*1), Z2
-	VMOVUPD 128(DX)(R10*1), Z4
-	VMOVUPD 192(DX)(R10*1), Z6
-	VMOVUPD 256(DX)(R10*1), Z8
-	VMOVUPD 320(DX)(R10*1), Z10
-	VMOVUPD 384(DX)(R10*1), Z12
-	VMOVUPD 448(DX)(R10*1), Z14
-	VMOVUPD (R9)(R10*1), Z1
-	VMOVUPD 64(R9)(R10*1), Z3
-	VMOVUPD 128(R9)(R10*1), Z5
-	VMOVUPD 192(R9)(R10*1), Z7
-	VMOVUPD 256(R9)(R10*1), Z9
-	VMOVUPD 320(R9)(R10*1), Z11
-	VMOVUPD 384(R9)(R10*1), Z13
-	VMOVUPD 448(R9)(R10*1), Z15
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
 	VMULPD  Z1, Z0, Z0
 	VMULPD  Z3, Z2, Z2
 	VMULPD  Z5, Z4, Z4
@@ -2230,15 +3314,17 @@ main:
 	VMULPD  Z11, Z10, Z10
 	VMULPD  Z13, Z12, Z12
 	VMULPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z4, 128(AX)(R10*1)
-	VMOVUPD Z6, 192(AX)(R10*1)
-	VMOVUPD Z8, 256(AX)(R10*1)
-	VMOVUPD Z10, 320(AX)(R10*1)
-	VMOVUPD Z12, 384(AX)(R10*1)
-	VMOVUPD Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -2248,11 +3334,13 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD (R9)(R10*1), Z1
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
 	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
 	SUBQ    $+8, CX
 	JGE     single
 
@@ -2263,14 +3351,15 @@ singledone:
 	SHLQ      CL, R11
 	DECQ      R11
 	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z0
-	VMOVUPD.Z (R9)(R10*1), K1, Z1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
 	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R10*1)
+	VMOVUPD   Z0, K1, (AX)
 
 next:
-	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
@@ -2281,7 +3370,7 @@ next:
 TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+672(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
 	VMOVAPD      Z0, Z3
@@ -2312,7 +3401,7 @@ single:
 
 singledone:
 	ADDQ      $+8, CX
-	JZ        reduce
+	JZ        stripdone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -2321,7 +3410,7 @@ singledone:
 	VBLENDMPD Z5, Z0, K1, Z5
 	VMAXPD    Z5, Z1, Z1
 
-reduce:
+stripdone:
 	VMAXPD        Z3, Z1, Z1
 	VMAXPD        Z4, Z2, Z2
 	VMAXPD        Z2, Z1, Z1
@@ -2335,20 +3424,148 @@ reduce:
 	VZEROUPPER
 	RET
 
-// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
+// func vecRowSumF64AVX512(src *float64, n int) float64
 // Requires: AVX, AVX512F
+TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VADDPD (AX)(DX*1), Z0, Z0
+	VADDPD 64(AX)(DX*1), Z1, Z1
+	VADDPD 128(AX)(DX*1), Z2, Z2
+	VADDPD 192(AX)(DX*1), Z3, Z3
+	ADDQ   $+256, DX
+	SUBQ   $+32, CX
+	JGE    main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VADDPD (AX)(DX*1), Z0, Z0
+	ADDQ   $+64, DX
+	SUBQ   $+8, CX
+	JGE    single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z4
+	VADDPD    Z4, Z0, Z0
+
+stripdone:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
+// Requires: AVX, AVX512F
+TEXT ·vecRowSquaresF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD mean+16(FP), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z1
+	VMOVUPD     64(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z2
+	VMOVUPD     128(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z3
+	VMOVUPD     192(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z4
+	ADDQ        $+256, DX
+	SUBQ        $+32, CX
+	JGE         main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z1
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z1, K1, Z1
+
+stripdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD scale+24(FP), Z0
 	VBROADCASTSD max+32(FP), Z1
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	LEAQ         (DX)(CX*8), SI
 	XORQ         BX, BX
 	SUBQ         $+32, CX
 	JLT          maindone
@@ -2358,6 +3575,10 @@ main:
 	VMOVUPD           64(DX)(BX*1), Z11
 	VMOVUPD           128(DX)(BX*1), Z14
 	VMOVUPD           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VFMSUB213PD       Z1, Z0, Z11
 	VFMSUB213PD       Z1, Z0, Z14
@@ -2461,6 +3682,7 @@ maindone:
 
 single:
 	VMOVUPD           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z9
@@ -2490,12 +3712,13 @@ single:
 
 singledone:
 	ADDQ              $+8, CX
-	JZ                reduce
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
+	JZ                stripdone
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
 	VFMSUB213PD       Z1, Z0, Z8
 	VMAXPD            Z8, Z2, Z8
 	VMOVAPD           Z3, Z0
@@ -2520,7 +3743,7 @@ singledone:
 	VMOVUPD           Z1, K1, (AX)(BX*1)
 	VADDPD            Z1, Z4, K1, Z4
 
-reduce:
+stripdone:
 	VADDPD        Z6, Z4, Z4
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z4, Z4
@@ -2620,7 +3843,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -2796,6 +4019,256 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         gamma+16(FP), BX
+	MOVQ         beta+24(FP), SI
+	MOVQ         n+32(FP), CX
+	VBROADCASTSD mean+40(FP), Z0
+	VBROADCASTSD scale+48(FP), Z1
+	LEAQ         (DX)(CX*8), R8
+	XORQ         DI, DI
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPD     (DX)(DI*1), Z2
+	VMOVUPD     64(DX)(DI*1), Z5
+	VMOVUPD     128(DX)(DI*1), Z8
+	VMOVUPD     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
+	VMOVUPD     (BX)(DI*1), Z3
+	VMOVUPD     64(BX)(DI*1), Z6
+	VMOVUPD     128(BX)(DI*1), Z9
+	VMOVUPD     192(BX)(DI*1), Z12
+	VMOVUPD     (SI)(DI*1), Z4
+	VMOVUPD     64(SI)(DI*1), Z7
+	VMOVUPD     128(SI)(DI*1), Z10
+	VMOVUPD     192(SI)(DI*1), Z13
+	VSUBPD      Z0, Z2, Z2
+	VSUBPD      Z0, Z5, Z5
+	VSUBPD      Z0, Z8, Z8
+	VSUBPD      Z0, Z11, Z11
+	VMULPD      Z1, Z2, Z2
+	VMULPD      Z1, Z5, Z5
+	VMULPD      Z1, Z8, Z8
+	VMULPD      Z1, Z11, Z11
+	VFMADD213PD Z4, Z3, Z2
+	VFMADD213PD Z7, Z6, Z5
+	VFMADD213PD Z10, Z9, Z8
+	VFMADD213PD Z13, Z12, Z11
+	VMOVUPD     Z2, (AX)(DI*1)
+	VMOVUPD     Z5, 64(AX)(DI*1)
+	VMOVUPD     Z8, 128(AX)(DI*1)
+	VMOVUPD     Z11, 192(AX)(DI*1)
+	ADDQ        $+256, DI
+	SUBQ        $+32, CX
+	JGE         main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD     (BX)(DI*1), Z3
+	VMOVUPD     (SI)(DI*1), Z4
+	VSUBPD      Z0, Z2, Z2
+	VMULPD      Z1, Z2, Z2
+	VFMADD213PD Z4, Z3, Z2
+	VMOVUPD     Z2, (AX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+8, CX
+	JGE         single
+
+singledone:
+	ADDQ        $+8, CX
+	JZ          stripdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD.Z   (BX)(DI*1), K1, Z3
+	VMOVUPD.Z   (SI)(DI*1), K1, Z4
+	VSUBPD      Z0, Z2, Z2
+	VMULPD      Z1, Z2, Z2
+	VFMADD213PD Z4, Z3, Z2
+	VMOVUPD     Z2, K1, (AX)(DI*1)
+
+stripdone:
+	VZEROUPPER
+	RET
+
+// func vecDropoutF64AVX512(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD scale+24(FP), Z0
+	MOVL         least+32(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTQ X1, Z1
+	MOVL         at+36(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTQ X2, Z2
+	VPADDD       vecWeylf64avx512<>+0(SB), Z2, Z2
+	VBROADCASTSD vecConstf64avx512<>+696(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+704(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+712(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+736(SB), Z8
+	XORQ         BX, BX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVAPD    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPD    (DX)(BX*1), Z10
+	VMOVUPD    64(DX)(BX*1), Z12
+	VMOVUPD    128(DX)(BX*1), Z14
+	VMOVUPD    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPD     Z0, Z10, Z10
+	VMULPD     Z0, Z12, Z12
+	VMULPD     Z0, Z14, Z14
+	VMULPD     Z0, Z16, Z16
+	VPCMPQ     $0x02, Z9, Z1, K1
+	VPCMPQ     $0x02, Z11, Z1, K2
+	VPCMPQ     $0x02, Z13, Z1, K3
+	VPCMPQ     $0x02, Z15, Z1, K4
+	VMOVAPD.Z  Z10, K1, Z10
+	VMOVAPD.Z  Z12, K2, Z12
+	VMOVAPD.Z  Z14, K3, Z14
+	VMOVAPD.Z  Z16, K4, Z16
+	VMOVUPD    Z10, (AX)(BX*1)
+	VMOVUPD    Z12, 64(AX)(BX*1)
+	VMOVUPD    Z14, 128(AX)(BX*1)
+	VMOVUPD    Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+32, CX
+	JGE        main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD    (DX)(BX*1), Z7
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z7, Z7
+	VPCMPQ     $0x02, Z6, Z1, K1
+	VMOVAPD.Z  Z7, K1, Z7
+	VMOVUPD    Z7, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+	ADDQ       $+64, BX
+	SUBQ       $+8, CX
+	JGE        single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         return
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	VMOVAPD    Z2, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VXORPD     Z7, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VPSRLD     $0x0d, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPMULLD    Z4, Z6, Z6
+	VPSRLD     $0x10, Z6, Z3
+	VXORPD     Z3, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VMOVUPD.Z  (DX)(BX*1), K1, Z3
+	PREFETCHT0 2048(DX)(BX*1)
+	VMULPD     Z0, Z3, Z3
+	VPCMPQ     $0x02, Z6, Z1, K2
+	VMOVAPD.Z  Z3, K2, Z3
+	VMOVUPD    Z3, K1, (AX)(BX*1)
+	VPADDD     Z5, Z2, Z2
+
+return:
+	VZEROUPPER
+	RET
+
+DATA vecWeylf64avx512<>+0(SB)/8, $0x000000009e3779b9
+DATA vecWeylf64avx512<>+8(SB)/8, $0x000000003c6ef372
+DATA vecWeylf64avx512<>+16(SB)/8, $0x00000000daa66d2b
+DATA vecWeylf64avx512<>+24(SB)/8, $0x0000000078dde6e4
+DATA vecWeylf64avx512<>+32(SB)/8, $0x000000001715609d
+DATA vecWeylf64avx512<>+40(SB)/8, $0x00000000b54cda56
+DATA vecWeylf64avx512<>+48(SB)/8, $0x000000005384540f
+DATA vecWeylf64avx512<>+56(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecWeylf64avx512<>(SB), RODATA|NOPTR, $64
+
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff
@@ -2880,6 +4353,13 @@ DATA vecConstf64avx512<>+640(SB)/8, $0x3f13ba9ba030ef3e
 DATA vecConstf64avx512<>+648(SB)/8, $0x3f0bf8dfadcf802e
 DATA vecConstf64avx512<>+656(SB)/8, $0xbfaad6f35dd47f6d
 DATA vecConstf64avx512<>+664(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx512<>+672(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+680(SB)/8, $0xc08628b76e3a7b61
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $688
+DATA vecConstf64avx512<>+672(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx512<>+680(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx512<>+688(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+696(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+704(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+712(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+720(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+728(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+736(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $744

@@ -13,17 +13,25 @@ func vecPortable[T float]() vecKernels[T] {
 		erf:           unary[T](math.Erf),
 		tanh:          unary[T](math.Tanh),
 		gelu:          unary[T](gelu),
+		silu:          unary[T](silu),
 		relu:          rows(reluRow[T]),
 		scale:         rows(scaleRow[T]),
 		addScalar:     rows(addScalarRow[T]),
 		addScalarRelu: rows(addScalarReluRow[T]),
 		affine:        rows(affineRow[T]),
 		affineRelu:    rows(affineReluRow[T]),
-		addRow:        rows(addRowRow[T]),
-		addRowRelu:    rows(addRowReluRow[T]),
-		addRowGelu:    rows(addRowGeluRow[T]),
-		mulRow:        rows(mulRowRow[T]),
+		add:           rows(addRow[T]),
+		addRelu:       rows(addReluRow[T]),
+		addGelu:       rows(addGeluRow[T]),
+		addSilu:       rows(addSiluRow[T]),
+		siluMul:       rows(siluMulRow[T]),
+		mul:           rows(mulRow[T]),
 		rowMax:        rowMaxPortable[T],
+		affineRows:    affineRowsPortable[T],
+		rowSum:        rowSumPortable[T],
+		rowSquares:    rowSquaresPortable[T],
+		normalize:     normalizePortable[T],
+		dropout:       dropoutPortable[T],
 		expSum:        expSumPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
@@ -38,16 +46,24 @@ func gelu(x float64) float64 {
 	return 0.5 * x * math.Erfc(-x/math.Sqrt2)
 }
 
-// rows makes a kernel of a loop over one row. row is empty where it is not given.
-func rows[T float](f func(dst, src, row []T, a, b T)) mapKernel[T] {
-	return func(dst, src, row *T, ldd, lds, m, n int, a, b T) {
+// silu is x/(1 + e^-x); it is 0 where e^-x is infinite.
+func silu(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return x / (1 + math.Exp(-x))
+}
+
+// rows makes a kernel of a loop over one row. y is empty where it is not given.
+func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T] {
+	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T) {
 		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
-		var r []T
-		if row != nil {
-			r = unsafe.Slice(row, n)
-		}
 		for i := range m {
-			f(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], r, a, b)
+			var with []T
+			if y != nil {
+				with = unsafe.Slice(y, (m-1)*ldy+n)[i*ldy : i*ldy+n]
+			}
+			f(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], with, a, b)
 		}
 	}
 }
@@ -104,27 +120,39 @@ func affineReluRow[T float](dst, src, _ []T, a, b T) {
 	}
 }
 
-func addRowRow[T float](dst, src, row []T, _, _ T) {
+func addRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = x + row[j]
+		dst[j] = x + y[j]
 	}
 }
 
-func addRowReluRow[T float](dst, src, row []T, _, _ T) {
+func addReluRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = rectified(x + row[j])
+		dst[j] = rectified(x + y[j])
 	}
 }
 
-func addRowGeluRow[T float](dst, src, row []T, _, _ T) {
+func addGeluRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = T(gelu(float64(x + row[j])))
+		dst[j] = T(gelu(float64(x + y[j])))
 	}
 }
 
-func mulRowRow[T float](dst, src, row []T, _, _ T) {
+func addSiluRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = x * row[j]
+		dst[j] = T(silu(float64(x + y[j])))
+	}
+}
+
+func siluMulRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = T(silu(float64(x))) * y[j]
+	}
+}
+
+func mulRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = x * y[j]
 	}
 }
 
@@ -136,6 +164,49 @@ func rowMaxPortable[T float](src *T, n int) T {
 		}
 	}
 	return largest
+}
+
+func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int) {
+	to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+	factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
+	for i := range m {
+		affineRow(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], nil, factors[i], summands[i])
+	}
+}
+
+func rowSumPortable[T float](src *T, n int) T {
+	var sum T
+	for _, x := range unsafe.Slice(src, n) {
+		sum += x
+	}
+	return sum
+}
+
+func rowSquaresPortable[T float](src *T, n int, mean T) T {
+	var sum T
+	for _, x := range unsafe.Slice(src, n) {
+		sum += (x - mean) * (x - mean)
+	}
+	return sum
+}
+
+func normalizePortable[T float](dst, src, gamma, beta *T, n int, mean, scale T) {
+	to, factors, summands := unsafe.Slice(dst, n), unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
+	for j, x := range unsafe.Slice(src, n) {
+		to[j] = (x-mean)*scale*factors[j] + summands[j]
+	}
+}
+
+func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32) {
+	to := unsafe.Slice(dst, n)
+	for j, x := range unsafe.Slice(src, n) {
+		at += weyl
+		if mix(at) >= least {
+			to[j] = scale * x
+		} else {
+			to[j] = 0
+		}
+	}
 }
 
 func expSumPortable[T float](dst, src *T, n int, scale, max T) T {

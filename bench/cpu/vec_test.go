@@ -13,17 +13,17 @@ import (
 type mapCase[T float] struct {
 	name   string
 	kernel mapKernel[T]
-	hasRow bool
-	f      func(x, row, a, b float64) (want, bound float64)
+	hasY   bool
+	f      func(x, y, a, b float64) (want, bound float64)
 }
 
-// geluBound is the documented error of gelu in units of u|x|.
-const geluBound = 3
+// geluBound and siluBound are the documented errors in units of u|x|.
+const geluBound, siluBound = 3, 3
 
 func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 	relu := func(x float64) float64 { return math.Max(x, 0) }
 	plus := func(x, y float64) float64 { return math.Abs(x) + math.Abs(y) }
-	type f = func(x, row, a, b float64) (float64, float64)
+	type f = func(x, y, a, b float64) (float64, float64)
 	ulps := func(g func(float64) float64, n float64) f {
 		return func(x, _, _, _ float64) (float64, float64) { y := g(x); return y, 2 * n * math.Abs(y) }
 	}
@@ -33,16 +33,20 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"tanh", k.tanh, false, ulps(math.Tanh, 4)},
 		{"relu", k.relu, false, func(x, _, _, _ float64) (float64, float64) { return relu(x), 0 }},
 		{"gelu", k.gelu, false, func(x, _, _, _ float64) (float64, float64) { return gelu(x), geluBound * math.Abs(x) }},
+		{"silu", k.silu, false, func(x, _, _, _ float64) (float64, float64) { return silu(x), siluBound * math.Abs(x) }},
 		{"scale", k.scale, false, func(x, _, a, _ float64) (float64, float64) { return a * x, math.Abs(a * x) }},
 		{"addScalar", k.addScalar, false, func(x, _, _, b float64) (float64, float64) { return x + b, plus(x, b) }},
 		{"addScalarRelu", k.addScalarRelu, false, func(x, _, _, b float64) (float64, float64) { return relu(x + b), plus(x, b) }},
 		{"affine", k.affine, false, func(x, _, a, b float64) (float64, float64) { return a*x + b, 2 * plus(a*x, b) }},
 		{"affineRelu", k.affineRelu, false, func(x, _, a, b float64) (float64, float64) { return relu(a*x + b), 2 * plus(a*x, b) }},
-		{"addRow", k.addRow, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
-		{"addRowRelu", k.addRowRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
+		{"add", k.add, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
+		{"addRelu", k.addRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
 		// The slope of gelu is at most 1.13.
-		{"addRowGelu", k.addRowGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
-		{"mulRow", k.mulRow, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
+		{"addGelu", k.addGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
+		// The slope of silu is at most 1.1.
+		{"addSilu", k.addSilu, true, func(x, y, _, _ float64) (float64, float64) { return silu(x + y), (siluBound + 1.1) * plus(x, y) }},
+		{"siluMul", k.siluMul, true, func(x, y, _, _ float64) (float64, float64) { return silu(x) * y, (siluBound + 1) * math.Abs(x*y) }},
+		{"mul", k.mul, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
 	}
 }
 
@@ -54,7 +58,8 @@ func TestMaps(t *testing.T) {
 }
 
 // testMaps runs every kernel on slices of every length around the unrolled loops,
-// on both sides of guard pages, in place and not, and on tiles with ld > n.
+// on both sides of guard pages, in place and not, and on tiles with ld > n, with
+// a row and a matrix beside.
 func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const longest = 600
@@ -62,7 +67,7 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	for n := range 150 {
 		lengths = append(lengths, n)
 	}
-	srcs, dsts, rows := guardedSlices[T](t, longest), guardedSlices[T](t, longest), guardedSlices[T](t, longest)
+	srcs, dsts, ys := guardedSlices[T](t, longest), guardedSlices[T](t, longest), guardedSlices[T](t, longest)
 	side := func(x [2][]T, front, n int) []T {
 		if front == 1 {
 			return x[1][:n]
@@ -73,11 +78,11 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	for _, c := range cases {
 		for _, n := range lengths {
 			front := n % 2
-			src, dst, row := side(srcs, front, n), side(dsts, front, n), side(rows, front, n)
+			src, dst, y := side(srcs, front, n), side(dsts, front, n), side(ys, front, n)
 			fillRandom(r, src, 1, n, n)
-			fillRandom(r, row, 1, n, n)
-			if !c.hasRow {
-				row = nil
+			fillRandom(r, y, 1, n, n)
+			if !c.hasY {
+				y = nil
 			}
 			for _, inPlace := range []bool{false, true} {
 				original := append([]T{}, src...)
@@ -85,31 +90,33 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 				if inPlace {
 					to = src
 				}
-				c.kernel.slice(to, src, row, a, b)
-				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, row, n, n, a, b)
+				c.kernel.slice(to, src, y, a, b)
+				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, y, n, n, n, a, b)
 			}
 		}
 		for _, shape := range [][3]int{{1, 1, 1}, {14, 32, 32}, {13, 31, 37}, {3, 17, 18}, {6, 16, 50}, {8, 37, 37}, {3, 129, 150}} {
 			m, n, ld := shape[0], shape[1], shape[2]
 			size := (m-1)*ld + n
-			tile, row := side(srcs, 0, size), side(rows, 0, n)
-			for i := range tile {
-				if tile[i] = T(math.NaN()); i%ld < n {
-					tile[i] = T(r.NormFloat64())
+			for _, ldy := range []int{0, n, ld} {
+				tile, y := side(srcs, 0, size), side(ys, 0, (m-1)*ldy+n)
+				for i := range tile {
+					if tile[i] = T(math.NaN()); i%ld < n {
+						tile[i] = T(r.NormFloat64())
+					}
 				}
+				fillRandom(r, y, 1, len(y), len(y))
+				if !c.hasY {
+					y = nil
+				}
+				original := append([]T{}, tile...)
+				c.kernel.matrix(tile, ld, tile, ld, y, ldy, m, n, a, b)
+				compareMap(t, c, fmt.Sprintf("tile %dx%d ld=%d ldy=%d", m, n, ld, ldy), original, tile, y, n, ld, ldy, a, b)
 			}
-			fillRandom(r, row, 1, n, n)
-			if !c.hasRow {
-				row = nil
-			}
-			original := append([]T{}, tile...)
-			c.kernel.tile(tile, ld, m, n, row, a, b)
-			compareMap(t, c, fmt.Sprintf("tile %dx%d ld=%d", m, n, ld), original, tile, row, n, ld, a, b)
 		}
 	}
 }
 
-func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row []T, n, ld int, a, b float64) {
+func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, ys []T, n, ld, ldy int, a, b float64) {
 	t.Helper()
 	for i, x := range src {
 		j := i % ld
@@ -120,8 +127,8 @@ func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row
 			continue
 		}
 		y := 0.0
-		if row != nil {
-			y = float64(row[j])
+		if ys != nil {
+			y = float64(ys[i/ld*ldy+j])
 		}
 		want, bound := c.f(float64(x), y, a, b)
 		if e := math.Abs(float64(dst[i]) - want); !(e <= bound*gamma[T](1)) {
@@ -130,37 +137,40 @@ func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row
 	}
 }
 
-// TestGELUError checks the documented error over the range where gelu bends, and
-// the limits beyond.
-func TestGELUError(t *testing.T) {
+// TestActivationError checks the documented errors over the range where the functions
+// bend, and the limits beyond.
+func TestActivationError(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		testGELU(t, vecKernelsFor[float32](isa))
-		testGELU(t, vecKernelsFor[float64](isa))
+		k32, k64 := vecKernelsFor[float32](isa), vecKernelsFor[float64](isa)
+		testActivation(t, "gelu", k32.gelu, gelu, 12, geluBound)
+		testActivation(t, "gelu", k64.gelu, gelu, 12, geluBound)
+		testActivation(t, "silu", k32.silu, silu, 100, siluBound)
+		testActivation(t, "silu", k64.silu, silu, 800, siluBound)
 	})
 }
 
-func testGELU[T float](t *testing.T, k vecKernels[T]) {
+func testActivation[T float](t *testing.T, name string, kernel mapKernel[T], f func(float64) float64, limit, bound float64) {
 	const n = 40001
 	x, y := make([]T, n), make([]T, n)
 	for i := range x {
-		x[i] = T(-12 + 24*float64(i)/(n-1))
+		x[i] = T(-limit + 2*limit*float64(i)/(n-1))
 	}
-	k.gelu.slice(y, x, nil, 0, 0)
+	kernel.slice(y, x, nil, 0, 0)
 	worst := 0.0
 	for i := range x {
-		e := math.Abs(float64(y[i])-gelu(float64(x[i]))) / (gamma[T](1) * math.Abs(float64(x[i])))
+		e := math.Abs(float64(y[i])-f(float64(x[i]))) / (gamma[T](1) * math.Abs(float64(x[i])))
 		if x[i] != 0 {
 			worst = math.Max(worst, e)
 		}
 	}
-	t.Logf("%T gelu: error %.2f u|x|", x[0], worst)
-	if !(worst <= geluBound) {
-		t.Errorf("cpu: %T gelu: error %g u|x|, documented %d", x[0], worst, geluBound)
+	t.Logf("%T %s: error %.2f u|x|", x[0], name, worst)
+	if !(worst <= bound) {
+		t.Errorf("cpu: %T %s: error %g u|x|, documented %g", x[0], name, worst, bound)
 	}
 	special := []T{0, T(math.Inf(1)), T(math.Inf(-1)), 1e30, -1e30, T(math.NaN())}
-	k.gelu.slice(y[:6], special, nil, 0, 0)
+	kernel.slice(y[:6], special, nil, 0, 0)
 	if y[0] != 0 || y[1] != special[1] || y[2] != 0 || y[3] != 1e30 || y[4] != 0 || y[5] == y[5] {
-		t.Errorf("cpu: gelu%v = %v", special, y[:6])
+		t.Errorf("cpu: %s%v = %v", name, special, y[:6])
 	}
 }
 

@@ -79,8 +79,23 @@ func fill(t *team, mem []byte, e element, values []float64) {
 	})
 }
 
-// data views a tensor as elements.
-func data[T float](ws *workspace, t *bench.Tensor) []T { return as[T](ws.bytes(t)) }
+// data views a tensor as elements. A parameter of 16 bits is known before the run: it is
+// widened to a copy.
+func data[T float](ws *workspace, t *bench.Tensor) []T {
+	mem := ws.bytes(t)
+	e := elementOfTensor(t, ws.dtype)
+	if e.bytes >= schema.FP32.Bytes() {
+		return as[T](mem)
+	}
+	if !t.Param {
+		panic("cpu: tensor " + t.Name + " is neither in fp32 nor a parameter")
+	}
+	wide := make([]T, t.Elems())
+	for i := range wide {
+		wide[i] = T(e.get(mem, int64(i)))
+	}
+	return wide
+}
 
 func (ws *workspace) bytes(t *bench.Tensor) []byte {
 	mem, ok := ws.tensors[t]
@@ -134,11 +149,11 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 }
 
 // Poison writes to elements of a tensor what no kernel computes: NaN, or the smallest
-// integer.
+// integer, which a kernel for int8 leaves out.
 func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {
 	mem, e := ws.bytes(t), elementOfTensor(t, ws.dtype)
 	for _, i := range at {
-		e.set(mem, i, e.wrong)
+		e.spoil(mem, i)
 	}
 	return nil
 }

@@ -4,11 +4,25 @@ import "math"
 
 // Bias is Y[.,n] = X[.,n] + b[n].
 func Bias(x, b Field, n int64, p Precision) Field {
+	return Add(x, func(i int64) Num { return b(i % n) }, p)
+}
+
+// Add is Y = X + Z.
+func Add(x, z Field, p Precision) Field {
 	return func(i int64) Num {
-		a, c := x(i), b(i%n)
+		a, c := x(i), z(i)
 		v := a.V + c.V
 		e := a.E + c.E
 		return Num{v, e + p.U*(abs(v)+e)}
+	}
+}
+
+// Mul is Y = X Z.
+func Mul(x, z Field, p Precision) Field {
+	return func(i int64) Num {
+		a, c := x(i), z(i)
+		e := abs(a.V)*c.E + abs(c.V)*a.E + a.E*c.E
+		return Num{a.V * c.V, e + p.U*(abs(a.V*c.V)+e)}
 	}
 }
 
@@ -27,6 +41,30 @@ func GELU(x Field, p Precision) Field {
 		a := x(i)
 		v := a.V / 2 * math.Erfc(-a.V/math.Sqrt2)
 		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+	}
+}
+
+// Requantize is Y[.,n] = X[.,n] scale[n] factor, rounded to an integer and limited to
+// +-127. A sum beyond 2^24 is rounded in fp32, scale times factor is, and so is their
+// product; the fourth rounding is the reference's own. What that moves across the
+// middle between two integers may come out as either.
+func Requantize(x, scale Field, n int64, factor float64, p Precision) Field {
+	integer := func(v float64) float64 { return max(-127, min(math.RoundToEven(v), 127)) }
+	return func(i int64) Num {
+		a, s := x(i), scale(i%n).V*factor
+		e := abs(s) * (a.E + p.gamma(4)*(abs(a.V)+a.E))
+		v := integer(a.V * s)
+		return Num{v, max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
+	}
+}
+
+// SiLU is Y = X / (1 + e^-X). Its slope is below 1.1 everywhere. The kernels compute
+// the weight of X to a few ulp of 1, which X scales.
+func SiLU(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := a.V / (1 + math.Exp(-a.V))
+		return Num{v, 1.1*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
 	}
 }
 

@@ -30,6 +30,21 @@ type Precision struct {
 	// Tiny bounds the absolute error of one rounding in that type where the result is
 	// below its normal numbers.
 	Tiny float64
+	// Stored is the rounding of a result to the type of the elements, if that is narrower.
+	Stored Rounding
+}
+
+// Rounding is the error of rounding a number to a type: at most U of it, or Tiny where
+// it is below the normal numbers.
+type Rounding struct{ U, Tiny float64 }
+
+// Round says what a field may be once it is stored: rounded, or not, as a kernel of
+// several operations does not store what it hands from one to the next.
+func (r Rounding) Round(x Field) Field {
+	return func(i int64) Num {
+		a := x(i)
+		return Num{a.V, a.E + r.U*(abs(a.V)+a.E) + r.Tiny}
+	}
 }
 
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).

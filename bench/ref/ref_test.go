@@ -68,6 +68,61 @@ func TestLinearChainBound(t *testing.T) {
 	within(t, "gelu(xw+b)", y, want, 0.05)
 }
 
+// A bound on a result that is stored in 8 bits of significand covers the largest error
+// of the rounding, that of the middle between two numbers, and hardly more.
+func TestRoundingIsTight(t *testing.T) {
+	r := Rounding{U: 0x1p-8, Tiny: 0x1p-126}
+	for _, v := range []float64{1 + 0x1p-8, -3 - 0x1p-7, 0x1p100 + 0x1p92} {
+		spacing := math.Ldexp(0x1p-7, int(math.Floor(math.Log2(math.Abs(v)))))
+		if e := r.Round(Exact(func(int64) float64 { return v }))(0).E; e < spacing/2 || e > 1.01*spacing {
+			t.Errorf("%g +- %g, where numbers are %g apart", v, e, spacing)
+		}
+	}
+}
+
+// A layer whose steps are each stored in 16 bits, and one that is stored at the end
+// alone, both lie within the bound of the former.
+func TestStoredChainBound(t *testing.T) {
+	const m, n, k = 5, 7, 300
+	x, fx := random(1, m*k)
+	w, fw := random(2, k*n)
+	b, fb := random(3, n)
+	p := single
+	p.Stored = Rounding{U: 0x1p-8, Tiny: 0x1p-126}
+	stored := func(v float32) float32 { // as bf16
+		bits := math.Float32bits(v)
+		return math.Float32frombits((bits + 0x7fff + bits>>16&1) &^ 0xffff)
+	}
+	kept := func(v float32) float32 { return v }
+	for _, step := range []func(float32) float32{stored, kept} {
+		y := make([]float32, m*n)
+		for i := range y {
+			var sum float32
+			for p := range k {
+				sum += x[i/n*k+p] * w[p*n+i%n]
+			}
+			v := step(step(sum) + b[i%n])
+			y[i] = stored(v / 2 * (1 + float32(math.Erf(float64(v/math.Sqrt2)))))
+		}
+		gemm := p.Stored.Round(Gemm(fx, fw, n, k, p))
+		bias := p.Stored.Round(Bias(gemm, fb, n, p))
+		within(t, "stored gelu(xw+b)", y, p.Stored.Round(GELU(bias, p)), 1.5)
+	}
+}
+
+// What cannot be rounded to another integer is exact; what fp32 may move across the
+// middle may be either.
+func TestRequantize(t *testing.T) {
+	sums := []float64{3, 5, 6, -1000, 1000, 1 << 25}
+	x := Exact(func(i int64) float64 { return sums[i] })
+	scale := Exact(func(i int64) float64 { return []float64{0.5, 0.5, 0.6, 1, 1, 0x1p-25 * 2.5}[i] })
+	for i, want := range []Num{{2, 1}, {2, 1}, {4, 0}, {-127, 0}, {127, 0}, {2, 1}} {
+		if got := Requantize(x, scale, 6, 1, single)(int64(i)); got != want {
+			t.Errorf("%g becomes %+v, want %+v", sums[i], got, want)
+		}
+	}
+}
+
 // A convolution with stride, padding and groups; batch norm applied behind it and
 // folded into it must both lie within the bound.
 func TestConvBatchNormBound(t *testing.T) {
@@ -190,6 +245,88 @@ func TestAttentionBound(t *testing.T) {
 	want := BatchedGemm(weights, fv, sq, d, sk, single)
 	within(t, "attention", whole, want, 1e-3)
 	within(t, "online attention", online, want, 1e-3)
+}
+
+// Layer norm of a sum in float32, by the deviations from the mean, for rows far from 0
+// too, where digits cancel.
+func TestLayerNormBound(t *testing.T) {
+	const m, n, eps = 4, 200, 1e-5
+	x, fx := random(13, m*n)
+	z, fz := random(14, m*n)
+	gamma, fgamma := random(15, n)
+	beta, fbeta := random(16, n)
+	for _, far := range []float32{0, 100} {
+		for i := range z {
+			z[i] += far
+		}
+		var y []float32
+		for i := range m {
+			row := make([]float32, n)
+			var sum, squares float32
+			for j := range row {
+				row[j] = x[i*n+j] + z[i*n+j]
+				sum += row[j]
+			}
+			mean := sum / n
+			for _, v := range row {
+				squares += (v - mean) * (v - mean)
+			}
+			r := 1 / float32(math.Sqrt(float64(squares/n)+eps))
+			for j, v := range row {
+				y = append(y, (v-mean)*r*gamma[j]+beta[j])
+			}
+		}
+		within(t, "layer norm", y, LayerNorm(Add(fx, fz, single), fgamma, fbeta, n, eps, single), 2e-4*float64(1+far))
+	}
+}
+
+// SwiGLU: the product of a gate and a value, each with an error of its own.
+func TestGateBound(t *testing.T) {
+	const n = 500
+	x, fx := random(17, n)
+	b, fb := random(18, n)
+	y := make([]float32, n)
+	for i := range y {
+		gate, value := x[i]+b[i], x[i]*b[i]
+		y[i] = gate / (1 + float32(math.Exp(-float64(gate)))) * value
+	}
+	sum, product := Add(fx, fb, single), Mul(fx, fb, single)
+	within(t, "silu(x+b) xb", y, Mul(SiLU(sum, single), product, single), 1e-4)
+}
+
+// One in ten is dropped, within five standard deviations, and a seed gives other
+// elements; the first numbers are those of the generator by hand.
+func TestDropout(t *testing.T) {
+	const n, share = 100000, 0.1
+	least := uint32(math.Round(share * (1 << 31)))
+	ones := Exact(func(int64) float64 { return 1 })
+	y, other := Dropout(ones, 1, least, 2, single), Dropout(ones, 2, least, 2, single)
+	dropped, same := 0, 0
+	for i := range int64(n) {
+		switch v := y(i).V; {
+		case v == 0:
+			dropped++
+			if other(i).V == 0 {
+				same++
+			}
+		case v != 2:
+			t.Fatalf("y[%d] = %g, want 0 or 2", i, v)
+		}
+	}
+	for what, c := range map[string]struct {
+		got  int
+		want float64
+	}{"dropped": {dropped, share}, "dropped by both seeds": {same, share * share}} {
+		if mean, sd := n*c.want, math.Sqrt(n*c.want*(1-c.want)); math.Abs(float64(c.got)-mean) > 5*sd {
+			t.Errorf("%s: %d of %d, want %.0f +- %.0f", what, c.got, n, mean, 5*sd)
+		}
+	}
+	// The finaliser of MurmurHash3 gives 0x514e28b7 for 1, and 0x30f4c306 for 2.
+	for h, want := range map[uint32]uint32{1: 0x514e28b7, 2: 0x30f4c306} {
+		if got := random31(h-0x9e3779b9, 0); got != want>>1 {
+			t.Errorf("random number of counter %d: %#x, want %#x", h, got, want>>1)
+		}
+	}
 }
 
 // The checksum does not depend on the order and wraps.

@@ -64,7 +64,7 @@ func TestThreadCounts(t *testing.T) {
 func TestDisagreement(t *testing.T) {
 	const n = 4
 	square := func(name string) *bench.Tensor { return &bench.Tensor{Name: name, Dims: []int64{n, n}} }
-	c := testCase{dtype: schema.FP32, chain: bench.Chain{bench.Gemm(square("x"), square("w"))}}
+	c := testCase{dtype: schema.FP32, chain: bench.Chain{bench.Sums(bench.Gemm(square("x"), square("w")))}}
 	ours := make([]float64, n*n)
 	for i := range ours {
 		ours[i] = float64(i) - 7

@@ -1,6 +1,6 @@
 // Command narrow writes the kernels of package cpu for fp16, bf16 and int8: the
-// matrix multiplication and the register peak of each unit that computes in them, and
-// the packing that they share. Run it in bench/cpu/asm: go run ./narrow
+// matrix multiplication and the register peak of each unit that computes in them, the
+// packing that they share, and what is done to single elements. Run it in bench/cpu/asm: go run ./narrow
 package main
 
 import (
@@ -33,7 +33,14 @@ func main() {
 			v.peak(c)
 		})
 	}
+	write("narrow_convert_avx512", conversions)
+	write("narrow_half_avx512", func(c *build.Context) {
+		reluHalf(c)
+		addBF16(c)
+		addFP16(c)
+	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
+		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
 		write("narrow_pack_"+isa.Name, func(c *build.Context) {
 			packA(c, isa)
 			packQuads(c, isa)

@@ -41,18 +41,20 @@ const (
 
 // forms are the instructions that neither avo nor Go's assembler knows.
 var forms = map[string]form{
-	"VDPBF16PS":   {true, 2, pF3, map0F38, 0x52, []field{rm, vvvv, regs}},
-	"VFMADD213PH": {true, 2, p66, map6, 0xa8, []field{rm, vvvv, regs}},
-	"VFMADD231PH": {true, 2, p66, map6, 0xb8, []field{rm, vvvv, regs}},
-	"VPDPBUSD":    {false, 1, p66, map0F38, 0x50, []field{rm, vvvv, regs}}, // of AVX-VNNI; Go's is EVEX
-	"TDPBF16PS":   {false, 0, pF3, map0F38, 0x5c, []field{vvvv, rm, regs}},
-	"TDPFP16PS":   {false, 0, pF2, map0F38, 0x5c, []field{vvvv, rm, regs}},
-	"TDPBSSD":     {false, 0, pF2, map0F38, 0x5e, []field{vvvv, rm, regs}},
-	"TILELOADD":   {false, 0, pF2, map0F38, 0x4b, []field{rm, regs}},
-	"TILESTORED":  {false, 0, pF3, map0F38, 0x4b, []field{regs, rm}},
-	"TILEZERO":    {false, 0, pF2, map0F38, 0x49, []field{regs}},
-	"LDTILECFG":   {false, 0, np, map0F38, 0x49, []field{rm}},
-	"TILERELEASE": {false, 0, np, map0F38, 0x49, nil},
+	"VDPBF16PS":      {true, 2, pF3, map0F38, 0x52, []field{rm, vvvv, regs}},
+	"VCVTNEPS2BF16":  {true, 2, pF3, map0F38, 0x72, []field{rm, regs}},
+	"VCVTNE2PS2BF16": {true, 2, pF2, map0F38, 0x72, []field{rm, vvvv, regs}},
+	"VFMADD213PH":    {true, 2, p66, map6, 0xa8, []field{rm, vvvv, regs}},
+	"VFMADD231PH":    {true, 2, p66, map6, 0xb8, []field{rm, vvvv, regs}},
+	"VPDPBUSD":       {false, 1, p66, map0F38, 0x50, []field{rm, vvvv, regs}}, // of AVX-VNNI; Go's is EVEX
+	"TDPBF16PS":      {false, 0, pF3, map0F38, 0x5c, []field{vvvv, rm, regs}},
+	"TDPFP16PS":      {false, 0, pF2, map0F38, 0x5c, []field{vvvv, rm, regs}},
+	"TDPBSSD":        {false, 0, pF2, map0F38, 0x5e, []field{vvvv, rm, regs}},
+	"TILELOADD":      {false, 0, pF2, map0F38, 0x4b, []field{rm, regs}},
+	"TILESTORED":     {false, 0, pF3, map0F38, 0x4b, []field{regs, rm}},
+	"TILEZERO":       {false, 0, pF2, map0F38, 0x49, []field{regs}},
+	"LDTILECFG":      {false, 0, np, map0F38, 0x49, []field{rm}},
+	"TILERELEASE":    {false, 0, np, map0F38, 0x49, nil},
 }
 
 // Emit adds an instruction of forms to the function, as bytes.

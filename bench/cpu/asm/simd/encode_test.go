@@ -28,6 +28,8 @@ func TestEncodings(t *testing.T) {
 		{"VDPBF16PS", []operand.Op{reg.Z1, reg.Z2, reg.Z3}, "vdpbf16ps zmm3,zmm2,zmm1"},
 		{"VDPBF16PS", []operand.Op{reg.Z31, reg.Z24, reg.Z16}, "vdpbf16ps zmm16,zmm24,zmm31"},
 		{"VDPBF16PS", []operand.Op{reg.Z8, reg.Z15, reg.Z23}, "vdpbf16ps zmm23,zmm15,zmm8"},
+		{"VCVTNEPS2BF16", []operand.Op{reg.Z21, reg.Y10}, "vcvtneps2bf16 ymm10,zmm21"},
+		{"VCVTNE2PS2BF16", []operand.Op{reg.Z1, reg.Z30, reg.Z11}, "vcvtne2ps2bf16 zmm11,zmm30,zmm1"},
 		{"VFMADD213PH", []operand.Op{reg.Z17, reg.Z9, reg.Z30}, "vfmadd213ph zmm30,zmm9,zmm17"},
 		{"VFMADD231PH", []operand.Op{reg.Z0, reg.Z29, reg.Z12}, "vfmadd231ph zmm12,zmm29,zmm0"},
 		{"VPDPBUSD", []operand.Op{reg.Y1, reg.Y14, reg.Y9}, "{vex} vpdpbusd ymm9,ymm14,ymm1"},

@@ -24,6 +24,8 @@ func main() {
 				g.maps()
 				g.reductions()
 				g.columns()
+				g.normalize()
+				g.dropout()
 				g.constants()
 			})
 			if err != nil {

@@ -186,6 +186,50 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 	return r
 }
 
+// siluOf is max(x, 0) - |x| t / (1 + t) with t = e^-|x|.
+func (g *gen) siluOf(x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(g.siluMax()))
+	r := g.vector()
+	g.op("VOR", g.signBit(), a, r)
+	t, _ := g.split(r)
+	p := g.expReduced(r)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	d := g.vector()
+	g.op("VADD", g.num(1), p, d)
+	p = g.quotient(p, d)
+	y := g.relu(x)
+	g.op("VFNMADD231", p, a, y)
+	return y
+}
+
+// siluMax is where 2^n of e^-x is 0.
+func (g *gen) siluMax() float64 { return float64(g.bias) * math.Ln2 }
+
+// quotient is p/d for d in [1, 2]. A division takes 16 cycles for 16 numbers; AVX-512
+// has an estimate of 14 bits, of which each step of Newton's method doubles the
+// number: p/d = q + (p - d q) / d in the last.
+func (g *gen) quotient(p, d reg.Register) reg.Register {
+	q := g.vector()
+	if !g.wide() {
+		g.op("VDIV", d, p, q)
+		return q
+	}
+	inverse, rest := g.vector(), g.vector()
+	g.emit("VRCP14P"+g.mnemonic, d, inverse)
+	if g.size == 8 {
+		g.set(g.num(1), rest)
+		g.op("VFNMADD231", inverse, d, rest)
+		g.op("VFMADD213", inverse, inverse, rest)
+		inverse, rest = rest, g.vector()
+	}
+	g.op("VMUL", inverse, p, q)
+	g.op("VMOVA", p, rest)
+	g.op("VFNMADD231", q, d, rest)
+	g.op("VFMADD231", inverse, rest, q)
+	return q
+}
+
 // relu is max(x, 0), and NaN for NaN. 0 must be pinned.
 func (g *gen) relu(x reg.Register) reg.Register {
 	r := g.vector()

@@ -12,6 +12,8 @@ const accumulators = 4
 
 func (g *gen) reductions() {
 	g.rowMax()
+	g.rowSum()
+	g.rowSquares()
 	g.expSum()
 }
 
@@ -33,9 +35,9 @@ func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
 		g.Label(step.name + "done")
 		g.ADDQ(operand.I32(step.count*g.lanes()), n)
 	}
-	g.JZ(operand.LabelRef("reduce"))
+	g.JZ(operand.LabelRef("stripdone"))
 	vectors(1, g.mask(n))
-	g.Label("reduce")
+	g.Label("stripdone")
 }
 
 // fold reduces the accumulators to the lowest lane of the first and returns it.
@@ -66,6 +68,14 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
 	}
 	g.emit("VMOVS"+g.mnemonic, v.AsX(), result.Addr)
 	g.end()
+}
+
+// following is where the row behind this one begins: what takes long for a row fetches
+// the next one meanwhile.
+func (g *gen) following(src, n reg.GPVirtual) reg.GPVirtual {
+	next := g.GP64()
+	g.LEAQ(operand.Mem{Base: src, Index: n, Scale: uint8(g.size)}, next)
+	return next
 }
 
 func (g *gen) accumulate(k konst) []reg.VecVirtual {
@@ -99,6 +109,47 @@ func (g *gen) rowMax() {
 	g.fold("VMAX", acc)
 }
 
+func (g *gen) rowSum() {
+	g.begin("RowSum", "func(src *T, n int) T")
+	src, n, at := g.load("src"), g.load("n"), g.GP64()
+	acc := g.accumulate(g.num(0))
+	g.strip(n, at, func(count int, mask *mask) {
+		for u := range count {
+			m := operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+			if mask == nil {
+				g.op("VADD", m, acc[u], acc[u])
+				continue
+			}
+			x := g.vector()
+			g.get(m, mask, x)
+			g.op("VADD", x, acc[u], acc[u])
+		}
+	})
+	g.fold("VADD", acc)
+}
+
+func (g *gen) rowSquares() {
+	g.begin("RowSquares", "func(src *T, n int, mean T) T")
+	src, n, at := g.load("src"), g.load("n"), g.GP64()
+	mean := g.vector()
+	g.broadcast(g.argument("mean"), mean)
+	acc := g.accumulate(g.num(0))
+	g.strip(n, at, func(count int, mask *mask) {
+		for u := range count {
+			x := g.vector()
+			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.op("VSUB", mean, x, x)
+			if mask == nil {
+				g.op("VFMADD231", x, x, acc[u])
+				continue
+			}
+			g.op("VMUL", x, x, x)
+			g.accumulateMasked(x, mask, acc[u])
+		}
+	})
+	g.fold("VADD", acc)
+}
+
 func (g *gen) expSum() {
 	g.begin("ExpSum", "func(dst, src *T, n int, scale, max T) T")
 	dst, src, n, at := g.load("dst"), g.load("src"), g.load("n"), g.GP64()
@@ -107,10 +158,12 @@ func (g *gen) expSum() {
 	g.broadcast(g.argument("max"), max)
 	g.pin(g.expMinFlushed(), g.num(g.magic()))
 	acc := g.accumulate(g.num(0))
+	next := g.following(src, n)
 	g.strip(n, at, func(count int, mask *mask) {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.emit("PREFETCHT0", operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
 			g.op("VFMSUB213", max, scale, x)
 			p := g.expNonPositive(x)
 			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
+)
+
+// conversions writes the functions between 16 bits and fp32. All units that compute in
+// 16 bits have AVX-512.
+func conversions(c *build.Context) {
+	quarters := order(c, "quarters", func(add func(Constant, int)) {
+		for i := range uint64(4) {
+			add(U64(2*i), 8)
+		}
+		for i := range uint64(4) {
+			add(U64(2*i+1), 8)
+		}
+	})
+	widen(c, "BF16", widenBF16)
+	widen(c, "FP16", widenFP16)
+	addWide(c, "BF16", widenBF16)
+	addWide(c, "FP16", widenFP16)
+	roundBF16(c, quarters)
+	roundBF16AtOnce(c)
+	roundFP16(c)
+}
+
+func widenBF16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+	if mask == nil {
+		x.VPMOVZXWD(from, to)
+	} else {
+		x.VPMOVZXWD_Z(from, mask, to)
+	}
+	x.VPSLLD(Imm(16), to, to)
+}
+
+func widenFP16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+	if mask == nil {
+		x.VCVTPH2PS(from, to)
+	} else {
+		x.VCVTPH2PS_Z(from, mask, to)
+	}
+}
+
+// putFP16 rounds to nearest, ties to even.
+func (x *matrix) putFP16(v reg.VecVirtual, mask reg.Register, to Mem) {
+	const nearest = 0
+	if mask == nil {
+		x.VCVTPS2PH(Imm(nearest), v, to)
+	} else {
+		x.VCVTPS2PH(Imm(nearest), v, mask, to)
+	}
+}
+
+// widen writes dst[i*ldd+j] = src[i*lds+j].
+func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
+	x := newMatrix(c, simd.AVX512, "widen"+name, "func(dst *float32, src *uint16, ldd, lds, m, n int)", Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.vector()
+			convert(x, x.of(src, 2, u), mask, v)
+			x.put(v, mask, x.of(dst, 4, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+	})
+}
+
+// addWide writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j], where y has 16 bits.
+func addWide(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
+	x := newMatrix(c, simd.AVX512, "addWide"+name, "func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)", Mem{})
+	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
+	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
+	x.walk(2, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.vector()
+			convert(x, x.of(y, 2, u), mask, v)
+			x.VADDPS(x.get(x.of(src, 4, u), mask), v, v)
+			x.put(v, mask, x.of(dst, 4, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+		x.LEAQ(Mem{Base: y, Index: ldy, Scale: 2}, y)
+	})
+}
+
+const roundSignature = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
+
+// roundFP16 writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even.
+func roundFP16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, "roundFP16", roundSignature, Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			x.putFP16(x.get(x.of(src, 4, u), mask), mask, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}
+
+// roundBF16 does the same for bf16, which is the upper half of fp32: what is added
+// carries into it if the lower half is more than the middle, or is the middle and the
+// upper one odd. NaN gets its quiet bit set instead, as a carry could make it a number.
+func roundBF16(c *build.Context, quarters Mem) {
+	x := newMatrix(c, simd.AVX512, "roundBF16", roundSignature, Mem{})
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	odd, below, one, quiet := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(1<<22)
+	// Packing works within 16 bytes: the quarters of both vectors come in turn.
+	lanes := x.ZMM()
+	x.VMOVDQU64(quarters, lanes)
+	upper := func(from Mem, mask reg.Register) reg.VecVirtual {
+		v, sum, isOdd, isNaN := x.get(from, mask), x.ZMM(), x.K(), x.K()
+		const unordered = 3
+		x.VPTESTMD(odd, v, isOdd)
+		x.VCMPPS(Imm(unordered), v, v, isNaN)
+		x.VPADDD(below, v, sum)
+		x.VPADDD(one, sum, isOdd, sum)
+		x.VPORD(quiet, v, isNaN, sum)
+		x.VPSRLD(Imm(16), sum, sum)
+		return sum
+	}
+	x.walk(2, func(count int, mask reg.Register) {
+		if count == 1 {
+			v := upper(x.of(src, 4, 0), mask)
+			if mask == nil {
+				x.VPMOVDW(v, x.of(dst, 2, 0))
+			} else {
+				x.VPMOVDW(v, mask, x.of(dst, 2, 0))
+			}
+			return
+		}
+		v, w := upper(x.of(src, 4, 0), nil), upper(x.of(src, 4, 1), nil)
+		x.VPACKUSDW(w, v, v)
+		x.VPERMQ(v, lanes, v)
+		x.VMOVDQU64(v, x.of(dst, 2, 0))
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}
+
+// roundBF16AtOnce has AVX512-BF16 do it, which takes what is below the normal numbers for
+// 0.
+func roundBF16AtOnce(c *build.Context) {
+	function(c, "roundBF16AVX512BF16", roundSignature)
+	x := &matrix{Context: c, isa: simd.AVX512, lanes: 16, at: c.GP64(), left: c.GP64()}
+	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	// In registers by name, as only they can be encoded here.
+	low, high, both := reg.Z0, reg.Z1, reg.Z2
+	x.walk(2, func(count int, mask reg.Register) {
+		switch {
+		case count == 2:
+			x.VMOVUPS(x.of(src, 4, 0), low)
+			x.VMOVUPS(x.of(src, 4, 1), high)
+			simd.Emit(c, "VCVTNE2PS2BF16", low, high, both)
+			x.VMOVDQU16(both, x.of(dst, 2, 0))
+		case mask == nil:
+			x.VMOVUPS(x.of(src, 4, 0), low)
+			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
+			x.VMOVDQU16(reg.Y2, x.of(dst, 2, 0))
+		default:
+			x.VMOVUPS_Z(x.of(src, 4, 0), mask, low)
+			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
+			x.VMOVDQU16(reg.Y2, mask, x.of(dst, 2, 0))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+	})
+}

@@ -1,0 +1,106 @@
+package cpu
+
+import "hwcal/bench"
+
+// bf16 and fp16: what is stored has 16 bits, what is computed 32.
+
+func init() {
+	registerNarrow("bias", bindHalfAdd, bindSumBias)
+	registerNarrow("add", bindHalfAdd, nil)
+	registerNarrow("relu", bindHalfReLU, bindSumReLU)
+	registerNarrow("gelu", bindHalfBlocks, nil)
+	registerNarrow("silu", bindHalfBlocks, nil)
+}
+
+// halves views a tensor as numbers of 16 bits.
+func halves(ws *workspace, t *bench.Tensor) []uint16 { return as[uint16](ws.bytes(t)) }
+
+// nameOf an operation with its type.
+func nameOf(ws *workspace, c bench.Chain) string { return c.String() + "_" + string(ws.dtype) }
+
+func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	relu := halfKernelsFor(ws.dtype, ws.isa).relu
+	return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
+		relu(&dst[at], &src[at], n, n, m, n)
+	}), nil
+}
+
+// bindHalfAdd adds a row to all rows, or a matrix.
+func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
+	add := halfKernelsFor(ws.dtype, ws.isa).add
+	width := widthOf(c.Output())
+	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
+		if len(y) == width {
+			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
+		} else {
+			add(&dst[at], &src[at], &y[at], width, width, width, m, n)
+		}
+	}), nil
+}
+
+// bindHalfBlocks is for what takes so long for an element that it can pass through
+// memory in L1: as fp32, which the step works on.
+func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
+	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := newSteps[float32](ws, c)
+	if err != nil {
+		return nil, err
+	}
+	f := epilogueOf(steps)
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	half := halfKernelsFor(ws.dtype, ws.isa)
+	parts := partsOf(ws, len(src), lineElems)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		p := parts[w.id]
+		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
+			f(x, len(x), 0, 0, 1, len(x))
+		})
+	}), nil
+}
+
+// finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
+// rounding to the type.
+func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
+	half := halfKernelsFor(ws.dtype, ws.isa)
+	steps, err := newHalfSteps(ws, half, c[1:])
+	if err != nil {
+		return nil, err
+	}
+	epi := epilogueOf(steps)
+	out, width := halves(ws, c.Output()), widthOf(c.Output())
+	return func(sums []byte, i0, j0, m, n int) {
+		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
+		if epi != nil {
+			epi(tile, nr, i0, j0, m, n)
+		}
+		half.round(&to[0], &tile[0], width, nr, m, n)
+	}, nil
+}
+
+// newHalfSteps cuts a chain into steps as newSteps does. A matrix that is added comes
+// in 16 bits.
+func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float32], error) {
+	for i, op := range c {
+		if op.Name != "add" {
+			continue
+		}
+		before, err := newSteps[float32](ws, c[:i])
+		if err != nil {
+			return nil, err
+		}
+		y, width := halves(ws, op.In[1]), widthOf(op.Out)
+		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
+			from := y[i0*width+j0:][:(m-1)*width+n]
+			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
+			half.addWide(&dst[0], &src[0], &from[0], ldd, lds, width, m, n)
+		}
+		after, err := newHalfSteps(ws, half, c[i+1:])
+		return append(append(before, add), after...), err
+	}
+	return newSteps[float32](ws, c)
+}

@@ -1,0 +1,136 @@
+package cpu
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// BenchmarkElementwise reports the bandwidth of each element-wise operation as a share
+// of that of the stream kernel `copy` on the same working set and threads, in each level
+// of the memory: the best of many samples of either, in turn. Transcendental functions
+// take longer than L1 and L2 to copy: what binds them there is arithmetic.
+func BenchmarkElementwise(b *testing.B) {
+	isas, err := ISAs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, isa := range isas {
+		if isa == Portable && len(isas) > 1 {
+			continue
+		}
+		backend := testBackend(b, isa)
+		for _, d := range []schema.DType{schema.FP32, schema.FP64} {
+			for _, level := range []struct {
+				name  string
+				bytes int64 // of the working set of a thread
+			}{{"L1", 16 << 10}, {"L2", 512 << 10}, {"L3", 3 << 20}, {"DRAM", 64 << 20}} {
+				for threads := 1; threads <= len(backend.cpus); threads++ {
+					b.Run(fmt.Sprintf("%s/%s/%s/%d", isa, d, level.name, threads), func(b *testing.B) {
+						shares(b, backend, d, level.bytes*int64(threads), threads)
+					})
+				}
+			}
+		}
+	}
+}
+
+// benchCols is the length of a row.
+const benchCols = 1024
+
+// elementwiseOps are all operations, on arrays of that many bytes in all.
+func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
+	row := func(name string) *bench.Tensor {
+		return &bench.Tensor{Name: name, Dims: []int64{benchCols}, Fill: bench.Positive}
+	}
+	matrix := func(name string, arrays int64) *bench.Tensor {
+		rows := max(1, bytes/arrays/benchCols/d.Bytes())
+		return &bench.Tensor{Name: name, Dims: []int64{1, rows, 1, benchCols}}
+	}
+	x, y := matrix("X", 2), matrix("Y", 2)
+	x3, z3, y3 := matrix("X", 3), matrix("Z", 3), matrix("Y", 3)
+	channel := func(name string) *bench.Tensor {
+		return &bench.Tensor{Name: name, Dims: x.Dims[1:2], Fill: bench.Positive}
+	}
+	ops := []bench.Op{
+		bench.ReLU(x), bench.Scale(x, 0.5), bench.Bias(x, row("b")), bench.Mask(x, row("M")),
+		bench.BatchNorm(x, channel("gamma"), channel("beta"), channel("mean"), channel("variance"), 1e-5),
+		bench.Add(x3, z3), bench.Mul(x3, z3),
+		bench.GELU(x), bench.SiLU(x), bench.Dropout(x, bench.DropoutParams{P: 0.1, Seed: 1}),
+		bench.Softmax(x), bench.LayerNorm(x, row("gamma"), row("beta"), 1e-5),
+	}
+	for i := range ops {
+		if ops[i].Out = y; ops[i].In[0] == x3 {
+			ops[i].Out = y3
+		}
+	}
+	return ops
+}
+
+// side is one kernel of the comparison.
+type side struct {
+	body  func(*worker)
+	bytes int64 // of an execution
+	n     int   // executions of a sample
+	best  float64
+}
+
+// sample keeps the best bandwidth, of caches that hold what the last execution left.
+// Each worker repeats its part without a barrier.
+func (s *side) sample(t *team) {
+	body := []func(*worker){s.body}
+	t.sample(1, true, body)
+	took := t.sample(s.n, true, body)
+	for ; took < time.Millisecond/2; took = t.sample(s.n, true, body) {
+		s.n *= 2
+	}
+	s.best = max(s.best, float64(s.bytes)*float64(s.n)/took.Seconds())
+}
+
+func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads int) {
+	ops := elementwiseOps(d, bytes)
+	opened, err := backend.Open(bench.Case{Chain: ops, DType: d, Place: bench.Place{Threads: threads}, Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ws := opened.(*workspace)
+	defer ws.Close()
+	var sides []*side
+	for _, op := range ops {
+		k, err := ws.Bind(bench.Chain{op})
+		if err != nil {
+			b.Fatal(err)
+		}
+		sides = append(sides, &side{body: k.(*kernel).body, bytes: bench.Chain{op}.UnfusedBytes(d), n: 1})
+	}
+	reference := &side{body: copying(ws, ops[0]), bytes: ops[0].Out.Bytes(d) * 2, n: 1}
+	for b.Loop() {
+		for _, s := range sides {
+			reference.sample(ws.team)
+			s.sample(ws.team)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(reference.best/1e9, "GB/s-copy")
+	for i, s := range sides {
+		b.ReportMetric(s.best/reference.best, ops[i].Name+"/copy")
+	}
+}
+
+// copying is the stream kernel from the operation's input to its output.
+func copying(ws *workspace, op bench.Op) func(w *worker) {
+	src, dst := as[float64](ws.bytes(op.In[0])), as[float64](ws.bytes(op.Out))
+	for _, k := range streamKernels(ws.isa) {
+		if k.name == "copy" {
+			parts := partsOf(ws, len(src), lineElems)
+			return func(w *worker) {
+				p := parts[w.id]
+				k.run(1, dst[p.lo:p.hi], src[p.lo:p.hi], nil, 0)
+			}
+		}
+	}
+	panic("cpu: no kernel copy")
+}

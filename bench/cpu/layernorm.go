@@ -1,0 +1,40 @@
+package cpu
+
+import "math"
+
+// layerNorm normalises rows of n elements. The variance is that of the deviations
+// from the mean, in a pass of its own: the difference of two sums would lose digits.
+type layerNorm[T float] struct {
+	*vecKernels[T]
+	gamma, beta []T
+	eps         float64
+}
+
+// row writes the norm of src, which may be dst.
+func (l *layerNorm[T]) row(dst, src []T) {
+	n := len(src)
+	mean := l.sum(src) / T(n)
+	scale := T(1 / math.Sqrt(float64(l.squares(src, mean))/float64(n)+l.eps))
+	for at := 0; at < n; at += vecCall {
+		count := min(vecCall, n-at)
+		l.normalize(&dst[at], &src[at], &l.gamma[at], &l.beta[at], count, mean, scale)
+	}
+}
+
+// sum is that of a row of any length.
+func (k *vecKernels[T]) sum(src []T) T {
+	var sum T
+	for at := 0; at < len(src); at += vecCall {
+		sum += k.rowSum(&src[at], min(vecCall, len(src)-at))
+	}
+	return sum
+}
+
+// squares is the sum of the squared deviations of a row of any length.
+func (k *vecKernels[T]) squares(src []T, mean T) T {
+	var sum T
+	for at := 0; at < len(src); at += vecCall {
+		sum += k.rowSquares(&src[at], min(vecCall, len(src)-at), mean)
+	}
+	return sum
+}

@@ -1,0 +1,76 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// linear is a matrix multiplication by weights, ready to run on a block of rows.
+type linear[T float] struct {
+	gemm    *gemm[T]
+	scratch *gemmScratch[T]
+	weights operand[T]
+}
+
+// newLinear plans rows x n = (rows x k) (k x n), for blocks of that many rows or fewer.
+func newLinear[T float](ws *workspace, rows, n, k int) (*linear[T], error) {
+	g, err := newGEMM[T](ws.isa, ws.caches, len(ws.workers), rows, n, k)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := ws.memory.alloc(g.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.newScratch(mem)
+	return &linear[T]{gemm: g, scratch: s}, err
+}
+
+// name of the micro-kernel.
+func (l *linear[T]) name(ws *workspace) string {
+	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.isa)
+}
+
+// prepack packs the weights once, as parameters are.
+func (l *linear[T]) prepack(ws *workspace, weights matrix[T]) error {
+	packed, err := scratch[T](ws, l.gemm.packedBLen())
+	if err == nil {
+		l.weights = l.gemm.prepackB(packed, weights)
+	}
+	return err
+}
+
+// run multiplies the rows of x, from row i0 of the whole matrix on. y and what the epilogue
+// is told begin there.
+func (l *linear[T]) run(w *worker, x, y matrix[T], epi epilogue[T]) {
+	g := l.gemm
+	if x.rows < g.m {
+		fewer := *g
+		fewer.m = x.rows
+		g = &fewer
+	}
+	g.run(w, l.scratch, plain(x), l.weights, y, epi)
+}
+
+// rowsOf are count rows of a matrix from row i on.
+func (m matrix[T]) rowsOf(i, count int) matrix[T] {
+	m.data, m.rows = m.data[i*m.ld:], count
+	return m
+}
+
+// from tells the epilogue of a block of rows where in the matrix it is.
+func (f epilogue[T]) from(row int) epilogue[T] {
+	if f == nil || row == 0 {
+		return f
+	}
+	return func(c []T, ldc, i0, j0, m, n int) { f(c, ldc, row+i0, j0, m, n) }
+}
+
+// hotRows cuts m rows into blocks, of whole panels and as equal as possible, of which
+// that many elements a row stay in a quarter of L3 between the operations of a chain.
+// Blocks for L2 lose more than they gain: the weights are read for each.
+func hotRows[T float](ws *workspace, m, elems int) int {
+	mr := newGEMMKernels[T](ws.isa).mr
+	fit := orElse(ws.caches.L3, typicalCaches.L3) / 4 / (elems * int(unsafe.Sizeof(T(0))))
+	return even(m, max(fit/mr*mr, mr*len(ws.workers)), mr)
+}

@@ -1,0 +1,92 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"hwcal/schema"
+)
+
+// halfKernels are those of a type of 16 bits, over an m x n matrix. Everything is
+// computed in fp32 and rounded to nearest, ties to even.
+type halfKernels struct {
+	// widen writes dst[i*ldd+j] = src[i*lds+j].
+	widen func(dst *float32, src *uint16, ldd, lds, m, n int)
+	// round does so too. Where a unit rounds to bf16, it takes what is below the normal
+	// numbers for 0.
+	round func(dst *uint16, src *float32, ldd, lds, m, n int)
+	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
+	relu func(dst, src *uint16, ldd, lds, m, n int)
+	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
+	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// addWide does so to fp32.
+	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
+}
+
+func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
+	if k, ok := halfAssembly(d, isa); ok {
+		return k
+	}
+	if d == schema.BF16 {
+		return portableHalf(toBF16, bf16.float)
+	}
+	return portableHalf(toFP16, fp16.float)
+}
+
+func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
+	wide := func(x uint16) float32 { return float32(to(T(x))) }
+	half := func(x float32) uint16 { return uint16(from(float64(x))) }
+	return halfKernels{
+		widen: func(dst *float32, src *uint16, ldd, lds, m, n int) {
+			convertRows(dst, src, ldd, lds, m, n, wide)
+		},
+		round: func(dst *uint16, src *float32, ldd, lds, m, n int) {
+			convertRows(dst, src, ldd, lds, m, n, half)
+		},
+		relu: func(dst, src *uint16, ldd, lds, m, n int) {
+			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
+		},
+		add: func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					to[i*ldd+j] = half(wide(x) + wide(with[i*ldy+j]))
+				}
+			}
+		},
+		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
+			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					to[i*ldd+j] = x + wide(with[i*ldy+j])
+				}
+			}
+		},
+	}
+}
+
+// convertRows writes dst[i*ldd+j] = f(src[i*lds+j]).
+func convertRows[D, S any](dst *D, src *S, ldd, lds, m, n int, f func(S) D) {
+	to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		for j, x := range from[i*lds:][:n] {
+			to[i*ldd+j] = f(x)
+		}
+	}
+}
+
+// blockElems is the number of elements of a block in fp32 that stays in every L1, with
+// as many of 16 bits before and behind.
+const blockElems = 2048
+
+// inBlocks computes in fp32 on numbers of 16 bits: f gets them in block, which stays in
+// L1, as many at once as it has room for.
+func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []float32)) {
+	for len(src) > 0 {
+		n := min(len(src), len(block))
+		_ = dst[n-1]
+		k.widen(&block[0], &src[0], n, n, 1, n)
+		f(block[:n])
+		k.round(&dst[0], &block[0], n, n, 1, n)
+		dst, src = dst[n:], src[n:]
+	}
+}

@@ -1,0 +1,61 @@
+package cpu
+
+import (
+	"github.com/klauspost/cpuid/v2"
+
+	"hwcal/schema"
+)
+
+// halfAssembly is there for AVX-512, which every CPU has that multiplies numbers of 16
+// bits.
+func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
+	switch {
+	case isa != AVX512:
+		return halfKernels{}, false
+	case d == schema.BF16:
+		round := roundBF16AVX512
+		if cpuid.CPU.Supports(cpuid.AVX512BF16) {
+			round = roundBF16AVX512BF16
+		}
+		return halfKernels{widenBF16AVX512, round, reluOf(0xff80), addBF16AVX512, addWideBF16AVX512}, true
+	}
+	return halfKernels{widenFP16AVX512, roundFP16AVX512, reluOf(0xfc00), addFP16AVX512, addWideFP16AVX512}, true
+}
+
+func reluOf(negativeInfinity uint16) func(dst, src *uint16, ldd, lds, m, n int) {
+	return func(dst, src *uint16, ldd, lds, m, n int) {
+		reluHalfAVX512(dst, src, ldd, lds, m, n, negativeInfinity)
+	}
+}
+
+// The functions below do what halfKernels says.
+
+//go:noescape
+func widenBF16AVX512(dst *float32, src *uint16, ldd, lds, m, n int)
+
+//go:noescape
+func widenFP16AVX512(dst *float32, src *uint16, ldd, lds, m, n int)
+
+//go:noescape
+func roundBF16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundBF16AVX512BF16(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundFP16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func addBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func addFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func addWideBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func addWideFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func reluHalfAVX512(dst, src *uint16, ldd, lds, m, n int, negativeInfinity uint16)

@@ -1,0 +1,193 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"hwcal/schema"
+)
+
+// halfTypes are the types of 16 bits.
+var halfTypes = []schema.DType{schema.BF16, schema.FP16}
+
+// Every number of 16 bits becomes itself in fp32, and comes back.
+func TestWiden(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			c := halfKernelsFor(d, isa)
+			all, wide, back := make([]uint16, 1<<16), make([]float32, 1<<16), make([]uint16, 1<<16)
+			for i := range all {
+				all[i] = uint16(i)
+			}
+			c.widen(&wide[0], &all[0], 256, 256, 256, 256)
+			c.round(&back[0], &wide[0], 256, 256, 256, 256)
+			sameHalves(t, string(d)+" and back", d, back, all)
+			for i, got := range wide {
+				if want := elements[d].get(as8(all), int64(i)); float64(got) != want && !(got != got && want != want) {
+					t.Fatalf("%s: %#04x became %g, want %g", d, i, got, want)
+				}
+			}
+		}
+	})
+}
+
+// fp32 is rounded as elements are, whatever its bits.
+func TestRound(t *testing.T) {
+	const n = 1 << 10
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			c := halfKernelsFor(d, isa)
+			src, dst, want := make([]float32, n), make([]uint16, n), make([]uint16, n)
+			for upper := uint32(0); upper < 1<<16; upper += n / 8 {
+				for i := range src {
+					// Around the middle between two numbers of bf16, and of fp16.
+					lower := []uint32{0, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001}[i%8]
+					src[i] = math.Float32frombits((upper+uint32(i/8))<<16 | lower)
+				}
+				c.round(&dst[0], &src[0], n, n, 1, n)
+				for i, x := range src {
+					elements[d].set(as8(want), int64(i), float64(x))
+				}
+				sameHalves(t, fmt.Sprintf("%s: rounding from %#04x", d, upper), d, dst, want)
+			}
+		}
+	})
+}
+
+// Lengths around the loops, rows apart, at the edges of the memory: what lies between
+// rows is left alone.
+func TestConversionOfRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			c, want := halfKernelsFor(d, isa), halfKernelsFor(d, Portable)
+			for n := 1; n <= 140; n += 1 + n/40 {
+				for _, m := range []int{1, 3} {
+					lds, ldd := n+2, n+3
+					src, dst := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*ldd+n, n%2 == 0)
+					fillRandom(r, src, m, n, lds)
+					expected := make([]uint16, len(dst))
+					c.round(&dst[0], &src[0], ldd, lds, m, n)
+					want.round(&expected[0], &src[0], ldd, lds, m, n)
+					if fmt.Sprint(dst) != fmt.Sprint(expected) {
+						t.Fatalf("%s: rounding %dx%d: %v, want %v", d, m, n, dst, expected)
+					}
+					back, exact := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), make([]float32, (m-1)*lds+n)
+					c.widen(&back[0], &dst[0], lds, ldd, m, n)
+					want.widen(&exact[0], &dst[0], lds, ldd, m, n)
+					if fmt.Sprint(back) != fmt.Sprint(exact) {
+						t.Fatalf("%s: widening %dx%d: %v, want %v", d, m, n, back, exact)
+					}
+				}
+			}
+		}
+	})
+}
+
+func guardedHalves(t *testing.T, n int, front bool) []uint16 {
+	f, b := guardedBytes(t, 2*n)
+	if front {
+		return as[uint16](f)
+	}
+	return as[uint16](b)
+}
+
+// Every element passes through a block once.
+func TestInBlocks(t *testing.T) {
+	k := halfKernelsFor(schema.BF16, Portable)
+	for _, n := range []int{0, 1, blockElems - 1, blockElems, 2*blockElems + 1} {
+		src, dst := make([]uint16, n), make([]uint16, n)
+		for i := range src {
+			src[i] = uint16(toBF16(float64(i % 100)))
+		}
+		k.inBlocks(make([]float32, blockElems), dst, src, func(x []float32) {
+			for i := range x {
+				x[i]++
+			}
+		})
+		for i, got := range dst {
+			if want := toBF16(float64(i%100 + 1)); bf16(got) != want {
+				t.Fatalf("%d: [%d] = %g, want %g", n, i, bf16(got).float(), want.float())
+			}
+		}
+	}
+}
+
+// What is done to numbers of 16 bits is what Go does to them, to all there are, NaN and
+// infinity among them.
+func TestHalfKernels(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			k, want := halfKernelsFor(d, isa), halfKernelsFor(d, Portable)
+			all, got, expected := make([]uint16, 1<<16), make([]uint16, 1<<16), make([]uint16, 1<<16)
+			for i := range all {
+				all[i] = uint16(i)
+			}
+			k.relu(&got[0], &all[0], 256, 256, 256, 256)
+			want.relu(&expected[0], &all[0], 256, 256, 256, 256)
+			sameHalves(t, fmt.Sprintf("%s: relu", d), d, got, expected)
+			for shift := 1; shift < 1<<16; shift += 4099 {
+				y := append(all[shift:len(all):len(all)], all[:shift]...)
+				k.add(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+				want.add(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+				sameHalves(t, fmt.Sprintf("%s: add %d", d, shift), d, got, expected)
+			}
+		}
+	})
+}
+
+// The same at lengths around the loops, on rows apart, at the edges of the memory, and
+// with one row for all.
+func TestHalfRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			k, want := halfKernelsFor(d, isa), halfKernelsFor(d, Portable)
+			for n := 1; n <= 200; n += 1 + n/40 {
+				for _, m := range []int{1, 3} {
+					lds, ldd := n+2, n+3
+					src, y := guardedHalves(t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*lds+n, n%2 == 0)
+					dst, expected := guardedHalves(t, (m-1)*ldd+n, n%2 == 0), make([]uint16, (m-1)*ldd+n)
+					for i := range src {
+						elements[d].set(as8(src), int64(i), r.NormFloat64())
+						elements[d].set(as8(y), int64(i), r.NormFloat64())
+					}
+					clear(dst)
+					k.relu(&dst[0], &src[0], ldd, lds, m, n)
+					want.relu(&expected[0], &src[0], ldd, lds, m, n)
+					sameHalves(t, fmt.Sprintf("%s: relu %dx%d", d, m, n), d, dst, expected)
+					for _, ldy := range []int{0, lds} {
+						k.add(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+						want.add(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+						sameHalves(t, fmt.Sprintf("%s: add %dx%d", d, m, n), d, dst, expected)
+
+						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
+						fillRandom(r, wide, m, n, ldd)
+						copy(exact, wide)
+						k.addWide(&wide[0], &wide[0], &y[0], ldd, ldd, ldy, m, n)
+						want.addWide(&exact[0], &exact[0], &y[0], ldd, ldd, ldy, m, n)
+						if fmt.Sprint(wide) != fmt.Sprint(exact) {
+							t.Fatalf("%s: addWide %dx%d: %v, want %v", d, m, n, wide, exact)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func as8(x []uint16) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 2*len(x)) }
+
+// sameHalves compares numbers of 16 bits; one NaN is as good as another.
+func sameHalves(t *testing.T, name string, d schema.DType, got, want []uint16) {
+	t.Helper()
+	for i := range got {
+		value := func(x []uint16) float64 { return elements[d].get(as8(x), int64(i)) }
+		if got[i] != want[i] && !(math.IsNaN(value(got)) && math.IsNaN(value(want))) {
+			t.Fatalf("%s: [%d] = %#04x, want %#04x", name, i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package cpu
+
+func sumAssembly(isa ISA) (sumKernels, bool) {
+	switch isa {
+	case AVX512:
+		return sumKernels{addFloorAVX512, requantizeAVX512}, true
+	case AVX2:
+		return sumKernels{addFloorAVX2, requantizeAVX2}, true
+	}
+	return sumKernels{}, false
+}
+
+// The functions below do what sumKernels says.
+
+//go:noescape
+func addFloorAVX512(dst, src, row *int32, ldd, lds, m, n int, floor int32)
+
+//go:noescape
+func addFloorAVX2(dst, src, row *int32, ldd, lds, m, n int, floor int32)
+
+//go:noescape
+func requantizeAVX512(dst *int8, src, row *int32, factors *float32, ldd, lds, m, n int, floor float32)
+
+//go:noescape
+func requantizeAVX2(dst *int8, src, row *int32, factors *float32, ldd, lds, m, n int, floor float32)

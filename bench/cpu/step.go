@@ -1,0 +1,104 @@
+package cpu
+
+import (
+	"fmt"
+
+	"hwcal/bench"
+)
+
+// step is a part of a chain of element-wise operations: it works on m x n elements
+// that are the elements (i0.., j0..) of a tensor seen as rows. dst may be src.
+type step[T float] func(dst []T, ldd int, src []T, lds, i0, j0, m, n int)
+
+// newSteps cuts a chain into steps, of two operations where one kernel does both.
+func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
+	k := vecKernelsFor[T](ws.isa)
+	var steps []step[T]
+	for len(c) > 0 {
+		count := min(2, len(c))
+		s := newStep(ws, &k, c[:count])
+		if s == nil {
+			count = 1
+			s = newStep(ws, &k, c[:1])
+		}
+		if s == nil {
+			return nil, fmt.Errorf("cpu: %s is no element-wise operation: %w", c[0].Name, bench.ErrUnsupported)
+		}
+		steps = append(steps, s)
+		c = c[count:]
+	}
+	return steps, nil
+}
+
+// newStep is the step of a whole chain, nil if no kernel does it at once.
+func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
+	width := widthOf(c.Output())
+	switch c.String() {
+	case "bias", "add", "mask":
+		return with(k.add, data[T](ws, c[0].In[1]), width)
+	case "bias+relu", "add+relu":
+		return with(k.addRelu, data[T](ws, c[0].In[1]), width)
+	case "bias+gelu":
+		return with(k.addGelu, data[T](ws, c[0].In[1]), width)
+	case "bias+silu":
+		return with(k.addSilu, data[T](ws, c[0].In[1]), width)
+	case "mul":
+		return with(k.mul, data[T](ws, c[0].In[1]), width)
+	case "relu":
+		return alone(k.relu, 0)
+	case "gelu":
+		return alone(k.gelu, 0)
+	case "silu":
+		return alone(k.silu, 0)
+	case "scale":
+		return alone(k.scale, T(c[0].Params.(bench.ScaleParams).Factor))
+	case "dropout":
+		return newDropper(k, c[0].Params.(bench.DropoutParams), width).step
+	}
+	return nil
+}
+
+// alone is the step of a kernel of one matrix and a constant. Rows without a gap between
+// are one.
+func alone[T float](f mapKernel[T], a T) step[T] {
+	return func(dst []T, ldd int, src []T, lds, _, _, m, n int) {
+		if ldd == n && lds == n {
+			m, n = 1, m*n
+		}
+		f.matrix(dst, ldd, src, lds, nil, 0, m, n, a, 0)
+	}
+}
+
+// with is the step of a kernel that meets a second matrix of the given width, whose
+// rows repeat where it has fewer: a bias has one.
+func with[T float](f mapKernel[T], y []T, width int) step[T] {
+	rows := len(y) / width
+	return func(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
+		switch {
+		case rows == 1:
+			f.matrix(dst, ldd, src, lds, y[j0:], 0, m, n, 0, 0)
+			return
+		case i0+m <= rows && ldd == n && lds == n && width == n:
+			f.matrix(dst, m*n, src, m*n, y[i0*n:], m*n, 1, m*n, 0, 0)
+			return
+		}
+		for i := 0; i < m; {
+			first := (i0 + i) % rows
+			count := min(m-i, rows-first)
+			f.matrix(dst[i*ldd:], ldd, src[i*lds:], lds, y[first*width+j0:], width, count, n, 0, 0)
+			i += count
+		}
+	}
+}
+
+// epilogueOf lets all steps work in place.
+func epilogueOf[T float](steps []step[T]) epilogue[T] {
+	if len(steps) == 0 {
+		return nil
+	}
+	return func(c []T, ldc, i0, j0, m, n int) {
+		for _, s := range steps {
+			s(c, ldc, c, ldc, i0, j0, m, n)
+		}
+	}
+}
