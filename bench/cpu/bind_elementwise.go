@@ -49,7 +49,7 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width, limit := widthOf(c.Output()), len(src)
 	if len(steps) > 1 {
-		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
+		limit = hotElems[T](ws)
 	}
 	work := make([][]tile, len(ws.workers))
 	for i, p := range partsOf(ws, len(src), lineElems) {
@@ -64,6 +64,11 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 		}
 	}), nil
+}
+
+// hotElems is the number of elements that take half of L1.
+func hotElems[T float](ws *workspace) int {
+	return orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 }
 
 // widthOf is the length of the rows of a tensor.
@@ -88,7 +93,7 @@ func tiles(lo, hi, width, limit int) []tile {
 }
 
 // bindRows is a chain that ends with an operation on whole rows; what is before it
-// works on each row in the output first.
+// works in the output first, on as many rows as stay in L1.
 func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	last := len(c) - 1
 	steps, err := newSteps[T](ws, c[:last])
@@ -98,15 +103,20 @@ func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	norm := newRowKernel[T](ws, c[last])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width := widthOf(c.Output())
-	parts := partsOf(ws, len(src)/width, 1)
+	work := make([][]tile, len(ws.workers))
+	for i, p := range partsOf(ws, len(src)/width, 1) {
+		work[i] = tiles(p.lo*width, p.hi*width, width, max(hotElems[T](ws), width))
+	}
 	return elementwise(ws, c.String(), func(w *worker) {
-		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-			to, from := dst[i*width:][:width], src[i*width:][:width]
+		for _, t := range work[w.id] {
+			to, from := dst[t.i*width:], src[t.i*width:]
 			for _, s := range steps {
-				s(to, width, from, width, i, 0, 1, width)
+				s(to, width, from, width, t.i, 0, t.m, width)
 				from = to
 			}
-			norm(to, from)
+			for i := range t.m {
+				norm(to[i*width:][:width], from[i*width:][:width])
+			}
 		}
 	}), nil
 }
