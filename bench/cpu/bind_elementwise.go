@@ -12,9 +12,6 @@ func init() {
 	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout"} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
-	for _, chain := range []string{"layernorm", "mask+softmax", "add+layernorm"} {
-		register(chain, bindRows[float32], bindRows[float64])
-	}
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
 
@@ -49,7 +46,7 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width, limit := widthOf(c.Output()), len(src)
 	if len(steps) > 1 {
-		limit = hotElems[T](ws)
+		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 	}
 	work := make([][]tile, len(ws.workers))
 	for i, p := range partsOf(ws, len(src), lineElems) {
@@ -64,11 +61,6 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 		}
 	}), nil
-}
-
-// hotElems is the number of elements that take half of L1.
-func hotElems[T float](ws *workspace) int {
-	return orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 }
 
 // widthOf is the length of the rows of a tensor.
@@ -90,45 +82,6 @@ func tiles(lo, hi, width, limit int) []tile {
 		lo += t.m * t.n
 	}
 	return all
-}
-
-// bindRows is a chain that ends with an operation on whole rows; what is before it
-// works in the output first, on as many rows as stay in L1.
-func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	last := len(c) - 1
-	steps, err := newSteps[T](ws, c[:last])
-	if err != nil {
-		return nil, err
-	}
-	norm := newRowKernel[T](ws, c[last])
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
-	work := make([][]tile, len(ws.workers))
-	for i, p := range partsOf(ws, len(src)/width, 1) {
-		work[i] = tiles(p.lo*width, p.hi*width, width, max(hotElems[T](ws), width))
-	}
-	return elementwise(ws, c.String(), func(w *worker) {
-		for _, t := range work[w.id] {
-			to, from := dst[t.i*width:], src[t.i*width:]
-			for _, s := range steps {
-				s(to, width, from, width, t.i, 0, t.m, width)
-				from = to
-			}
-			for i := range t.m {
-				norm(to[i*width:][:width], from[i*width:][:width])
-			}
-		}
-	}), nil
-}
-
-// newRowKernel is an operation on whole rows; dst may be src.
-func newRowKernel[T float](ws *workspace, op bench.Op) func(dst, src []T) {
-	k := vecKernelsFor[T](ws.isa)
-	if op.Name == "softmax" {
-		return func(dst, src []T) { k.softmax(dst, 0, src, 0, 1, len(src), 1) }
-	}
-	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
-	return l.row
 }
 
 // bindBatchNorm turns the statistics into a factor and a summand a channel; the
