@@ -12,9 +12,6 @@ func init() {
 	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout"} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
-	for _, chain := range []string{"layernorm", "mask+softmax", "add+layernorm"} {
-		register(chain, bindRows[float32], bindRows[float64])
-	}
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
 
@@ -103,40 +100,6 @@ func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n i
 			f(t.i*width+t.j, t.j, t.m, t.n)
 		}
 	})
-}
-
-// bindRows is a chain that ends with an operation on whole rows; what is before it
-// works on each row in the output first.
-func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	last := len(c) - 1
-	steps, err := newSteps[T](ws, c[:last])
-	if err != nil {
-		return nil, err
-	}
-	norm := newRowKernel[T](ws, c[last])
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
-	parts := partsOf(ws, len(src)/width, 1)
-	return elementwise(ws, c.String(), func(w *worker) {
-		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-			to, from := dst[i*width:][:width], src[i*width:][:width]
-			for _, s := range steps {
-				s(to, width, from, width, i, 0, 1, width)
-				from = to
-			}
-			norm(to, from)
-		}
-	}), nil
-}
-
-// newRowKernel is an operation on whole rows; dst may be src.
-func newRowKernel[T float](ws *workspace, op bench.Op) func(dst, src []T) {
-	k := vecKernelsFor[T](ws.isa)
-	if op.Name == "softmax" {
-		return func(dst, src []T) { k.softmax(dst, 0, src, 0, 1, len(src), 1) }
-	}
-	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
-	return l.row
 }
 
 // bindBatchNorm turns the statistics into a factor and a summand a channel; the

@@ -81,10 +81,12 @@ type side struct {
 // sample keeps the best bandwidth, of caches that hold what the last execution left.
 // Each worker repeats its part without a barrier.
 func (s *side) sample(t *team) {
-	body := []func(*worker){s.body}
-	t.sample(1, true, body)
-	took := t.sample(s.n, true, body)
-	for ; took < time.Millisecond/2; took = t.sample(s.n, true, body) {
+	run := func(n int) time.Duration {
+		return t.sample([]sample{{n: n, private: true, bodies: []func(*worker){s.body}}})[0]
+	}
+	run(1)
+	took := run(s.n)
+	for ; took < time.Millisecond/2; took = run(s.n) {
 		s.n *= 2
 	}
 	s.best = max(s.best, float64(s.bytes)*float64(s.n)/took.Seconds())

@@ -10,24 +10,19 @@ type layerNorm[T float] struct {
 	eps         float64
 }
 
-// row writes the norm of src, which may be dst.
-func (l *layerNorm[T]) row(dst, src []T) {
+// row writes the norm of src, or of src + y; dst may be src.
+func (l *layerNorm[T]) row(dst, src, y []T) {
 	n := len(src)
-	mean := l.sum(src) / T(n)
+	first := firstPass[T]{l.rowSum, l.addRowSum, func(a, b T) T { return a + b }}
+	mean := first.row(dst, src, y) / T(n)
+	if y != nil {
+		src = dst
+	}
 	scale := T(1 / math.Sqrt(float64(l.squares(src, mean))/float64(n)+l.eps))
 	for at := 0; at < n; at += vecCall {
 		count := min(vecCall, n-at)
 		l.normalize(&dst[at], &src[at], &l.gamma[at], &l.beta[at], count, mean, scale)
 	}
-}
-
-// sum is that of a row of any length.
-func (k *vecKernels[T]) sum(src []T) T {
-	var sum T
-	for at := 0; at < len(src); at += vecCall {
-		sum += k.rowSum(&src[at], min(vecCall, len(src)-at))
-	}
-	return sum
 }
 
 // squares is the sum of the squared deviations of a row of any length.

@@ -58,12 +58,11 @@ func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 	return nil
 }
 
-// alone is the step of a kernel of one matrix and a constant. Rows without a gap between
-// are one.
+// alone is the step of a kernel of one matrix and a constant.
 func alone[T float](f mapKernel[T], a T) step[T] {
 	return func(dst []T, ldd int, src []T, lds, _, _, m, n int) {
 		if ldd == n && lds == n {
-			m, n = 1, m*n
+			m, n = 1, m*n // rows without a gap are one
 		}
 		f.matrix(dst, ldd, src, lds, nil, 0, m, n, a, 0)
 	}
@@ -73,20 +72,23 @@ func alone[T float](f mapKernel[T], a T) step[T] {
 // rows repeat where it has fewer: a bias has one.
 func with[T float](f mapKernel[T], y []T, width int) step[T] {
 	rows := len(y) / width
-	return func(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
-		switch {
-		case rows == 1:
+	if rows == 1 {
+		return func(dst []T, ldd int, src []T, lds, _, j0, m, n int) {
 			f.matrix(dst, ldd, src, lds, y[j0:], 0, m, n, 0, 0)
-			return
-		case i0+m <= rows && ldd == n && lds == n && width == n:
-			f.matrix(dst, m*n, src, m*n, y[i0*n:], m*n, 1, m*n, 0, 0)
-			return
 		}
-		for i := 0; i < m; {
-			first := (i0 + i) % rows
-			count := min(m-i, rows-first)
-			f.matrix(dst[i*ldd:], ldd, src[i*lds:], lds, y[first*width+j0:], width, count, n, 0, 0)
-			i += count
+	}
+	return func(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
+		for first := i0 % rows; m > 0; first = 0 {
+			count, cols := min(m, rows-first), n
+			m -= count
+			at := first*width + j0
+			if ldd == n && lds == n && width == n {
+				count, cols = 1, count*n // rows without a gap are one
+			}
+			f.matrix(dst, ldd, src, lds, y[at:], width, count, cols, 0, 0)
+			if m > 0 {
+				dst, src = dst[(rows-first)*ldd:], src[(rows-first)*lds:]
+			}
 		}
 	}
 }

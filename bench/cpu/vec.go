@@ -43,6 +43,9 @@ type vecKernels[T float] struct {
 	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
 	rowSum     func(src *T, n int) T
 	rowSquares func(src *T, n int, mean T) T
+	// addRowMax and addRowSum write dst[j] = src[j] + y[j] and return rowMax and rowSum of it.
+	addRowMax func(dst, src, y *T, n int) T
+	addRowSum func(dst, src, y *T, n int) T
 	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
 	normalize func(dst, src, gamma, beta *T, n int, mean, scale T)
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.

@@ -322,6 +322,38 @@ func vecRowSumF32AVX512(src *float32, n int) float32
 //go:noescape
 func vecRowSumF32AVX2(src *float32, n int) float32
 
+// vecAddRowMaxF32AVX512:
+//
+//	largest := -inf
+//	for j := range n {
+//		dst[j] = src[j] + y[j]
+//		largest = max(largest, dst[j])
+//	}
+//
+//go:noescape
+func vecAddRowMaxF32AVX512(dst, src, y *float32, n int) float32
+
+// vecAddRowMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowMaxF32AVX2(dst, src, y *float32, n int) float32
+
+// vecAddRowSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		dst[j] = src[j] + y[j]
+//		sum += dst[j]
+//	}
+//
+//go:noescape
+func vecAddRowSumF32AVX512(dst, src, y *float32, n int) float32
+
+// vecAddRowSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowSumF32AVX2(dst, src, y *float32, n int) float32
+
 // vecRowSquaresF32AVX512:
 //
 //	sum := 0

@@ -2220,24 +2220,109 @@ stripdone:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF32AVX2(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX
+TEXT ·vecAddRowMaxF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VMAXPS  Y5, Y1, Y1
+	VMOVUPS 32(AX)(DX*1), Y5
+	VMOVUPS 32(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(BX)(DX*1)
+	VMAXPS  Y5, Y2, Y2
+	VMOVUPS 64(AX)(DX*1), Y5
+	VMOVUPS 64(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 64(BX)(DX*1)
+	VMAXPS  Y5, Y3, Y3
+	VMOVUPS 96(AX)(DX*1), Y5
+	VMOVUPS 96(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 96(BX)(DX*1)
+	VMAXPS  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+32, CX
+	JGE     main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VMAXPS  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	SHLQ       $0x02, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VMASKMOVPS (SI)(DX*1), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (BX)(DX*1)
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VMAXPS     Y6, Y1, Y1
+
+stripdone:
+	VMAXPS       Y3, Y1, Y1
+	VMAXPS       Y4, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VMAXPS       X0, X1, X1
+	VMOVSS       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecRowSumF32AVX2(src *float32, n int) float32
 // Requires: AVX
 TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          maindone
 
 main:
-	VADDPS (AX)(DX*1), Y0, Y0
-	VADDPS 32(AX)(DX*1), Y1, Y1
-	VADDPS 64(AX)(DX*1), Y2, Y2
-	VADDPS 96(AX)(DX*1), Y3, Y3
+	VADDPS (AX)(DX*1), Y1, Y1
+	VADDPS 32(AX)(DX*1), Y2, Y2
+	VADDPS 64(AX)(DX*1), Y3, Y3
+	VADDPS 96(AX)(DX*1), Y4, Y4
 	ADDQ   $+128, DX
 	SUBQ   $+32, CX
 	JGE    main
@@ -2248,7 +2333,7 @@ maindone:
 	JLT  singledone
 
 single:
-	VADDPS (AX)(DX*1), Y0, Y0
+	VADDPS (AX)(DX*1), Y1, Y1
 	ADDQ   $+32, DX
 	SUBQ   $+8, CX
 	JGE    single
@@ -2259,21 +2344,106 @@ singledone:
 	LEAQ       vecMaskf32avx2<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
-	VMOVUPS    (BX), Y4
-	VMASKMOVPS (AX)(DX*1), Y4, Y4
-	VADDPS     Y4, Y0, Y0
+	VMOVUPS    (BX), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VADDPS     Y6, Y1, Y1
 
 stripdone:
-	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSS       X0, ret+16(FP)
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSS       X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF32AVX2(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX
+TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VADDPS  Y5, Y1, Y1
+	VMOVUPS 32(AX)(DX*1), Y5
+	VMOVUPS 32(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(BX)(DX*1)
+	VADDPS  Y5, Y2, Y2
+	VMOVUPS 64(AX)(DX*1), Y5
+	VMOVUPS 64(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 64(BX)(DX*1)
+	VADDPS  Y5, Y3, Y3
+	VMOVUPS 96(AX)(DX*1), Y5
+	VMOVUPS 96(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 96(BX)(DX*1)
+	VADDPS  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+32, CX
+	JGE     main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VADDPS  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	SHLQ       $0x02, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VMASKMOVPS (SI)(DX*1), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (BX)(DX*1)
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VADDPS     Y6, Y1, Y1
+
+stripdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSS       X1, ret+32(FP)
 	VZEROUPPER
 	RET
 

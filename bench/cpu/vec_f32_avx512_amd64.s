@@ -2826,24 +2826,111 @@ stripdone:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF32AVX512(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowMaxF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VMAXPS  Z5, Z1, Z1
+	VMOVUPS 64(AX)(DX*1), Z5
+	VMOVUPS 64(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 64(BX)(DX*1)
+	VMAXPS  Z5, Z2, Z2
+	VMOVUPS 128(AX)(DX*1), Z5
+	VMOVUPS 128(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 128(BX)(DX*1)
+	VMAXPS  Z5, Z3, Z3
+	VMOVUPS 192(AX)(DX*1), Z5
+	VMOVUPS 192(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 192(BX)(DX*1)
+	VMAXPS  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VMAXPS  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VMOVUPS.Z (SI)(DX*1), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVUPS   Z5, K1, (BX)(DX*1)
+	VBLENDMPS Z5, Z0, K1, Z5
+	VMAXPS    Z5, Z1, Z1
+
+stripdone:
+	VMAXPS        Z3, Z1, Z1
+	VMAXPS        Z4, Z2, Z2
+	VMAXPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VMAXPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VMAXPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VMAXPS        X0, X1, X1
+	VMOVSS        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecRowSumF32AVX512(src *float32, n int) float32
 // Requires: AVX, AVX512F
 TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          maindone
 
 main:
-	VADDPS (AX)(DX*1), Z0, Z0
-	VADDPS 64(AX)(DX*1), Z1, Z1
-	VADDPS 128(AX)(DX*1), Z2, Z2
-	VADDPS 192(AX)(DX*1), Z3, Z3
+	VADDPS (AX)(DX*1), Z1, Z1
+	VADDPS 64(AX)(DX*1), Z2, Z2
+	VADDPS 128(AX)(DX*1), Z3, Z3
+	VADDPS 192(AX)(DX*1), Z4, Z4
 	ADDQ   $+256, DX
 	SUBQ   $+64, CX
 	JGE    main
@@ -2854,7 +2941,7 @@ maindone:
 	JLT  singledone
 
 single:
-	VADDPS (AX)(DX*1), Z0, Z0
+	VADDPS (AX)(DX*1), Z1, Z1
 	ADDQ   $+64, DX
 	SUBQ   $+16, CX
 	JGE    single
@@ -2866,22 +2953,109 @@ singledone:
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z4
-	VADDPS    Z4, Z0, Z0
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VBLENDMPS Z5, Z0, K1, Z5
+	VADDPS    Z5, Z1, Z1
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
 	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VMOVSS        X0, ret+16(FP)
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF32AVX512(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          maindone
+
+main:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS 64(AX)(DX*1), Z5
+	VMOVUPS 64(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 64(BX)(DX*1)
+	VADDPS  Z5, Z2, Z2
+	VMOVUPS 128(AX)(DX*1), Z5
+	VMOVUPS 128(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 128(BX)(DX*1)
+	VADDPS  Z5, Z3, Z3
+	VMOVUPS 192(AX)(DX*1), Z5
+	VMOVUPS 192(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 192(BX)(DX*1)
+	VADDPS  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VADDPS  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VMOVUPS.Z (SI)(DX*1), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVUPS   Z5, K1, (BX)(DX*1)
+	VBLENDMPS Z5, Z0, K1, Z5
+	VADDPS    Z5, Z1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -322,6 +322,38 @@ func vecRowSumF64AVX512(src *float64, n int) float64
 //go:noescape
 func vecRowSumF64AVX2(src *float64, n int) float64
 
+// vecAddRowMaxF64AVX512:
+//
+//	largest := -inf
+//	for j := range n {
+//		dst[j] = src[j] + y[j]
+//		largest = max(largest, dst[j])
+//	}
+//
+//go:noescape
+func vecAddRowMaxF64AVX512(dst, src, y *float64, n int) float64
+
+// vecAddRowMaxF64AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowMaxF64AVX2(dst, src, y *float64, n int) float64
+
+// vecAddRowSumF64AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		dst[j] = src[j] + y[j]
+//		sum += dst[j]
+//	}
+//
+//go:noescape
+func vecAddRowSumF64AVX512(dst, src, y *float64, n int) float64
+
+// vecAddRowSumF64AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowSumF64AVX2(dst, src, y *float64, n int) float64
+
 // vecRowSquaresF64AVX512:
 //
 //	sum := 0

@@ -2582,24 +2582,107 @@ stripdone:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF64AVX2(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX
+TEXT ·vecAddRowMaxF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VMAXPD  Y5, Y1, Y1
+	VMOVUPD 32(AX)(DX*1), Y5
+	VMOVUPD 32(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(BX)(DX*1)
+	VMAXPD  Y5, Y2, Y2
+	VMOVUPD 64(AX)(DX*1), Y5
+	VMOVUPD 64(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 64(BX)(DX*1)
+	VMAXPD  Y5, Y3, Y3
+	VMOVUPD 96(AX)(DX*1), Y5
+	VMOVUPD 96(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 96(BX)(DX*1)
+	VMAXPD  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+16, CX
+	JGE     main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VMAXPD  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+4, CX
+	JGE     single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	SHLQ       $0x03, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VMASKMOVPD (SI)(DX*1), Y5, Y7
+	VADDPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (BX)(DX*1)
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VMAXPD     Y6, Y1, Y1
+
+stripdone:
+	VMAXPD       Y3, Y1, Y1
+	VMAXPD       Y4, Y2, Y2
+	VMAXPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VMAXPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VMAXPD       X0, X1, X1
+	VMOVSD       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecRowSumF64AVX2(src *float64, n int) float64
 // Requires: AVX
 TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          maindone
 
 main:
-	VADDPD (AX)(DX*1), Y0, Y0
-	VADDPD 32(AX)(DX*1), Y1, Y1
-	VADDPD 64(AX)(DX*1), Y2, Y2
-	VADDPD 96(AX)(DX*1), Y3, Y3
+	VADDPD (AX)(DX*1), Y1, Y1
+	VADDPD 32(AX)(DX*1), Y2, Y2
+	VADDPD 64(AX)(DX*1), Y3, Y3
+	VADDPD 96(AX)(DX*1), Y4, Y4
 	ADDQ   $+128, DX
 	SUBQ   $+16, CX
 	JGE    main
@@ -2610,7 +2693,7 @@ maindone:
 	JLT  singledone
 
 single:
-	VADDPD (AX)(DX*1), Y0, Y0
+	VADDPD (AX)(DX*1), Y1, Y1
 	ADDQ   $+32, DX
 	SUBQ   $+4, CX
 	JGE    single
@@ -2621,19 +2704,102 @@ singledone:
 	LEAQ       vecMaskf64avx2<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
-	VMOVUPS    (BX), Y4
-	VMASKMOVPD (AX)(DX*1), Y4, Y4
-	VADDPD     Y4, Y0, Y0
+	VMOVUPS    (BX), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VADDPD     Y6, Y1, Y1
 
 stripdone:
-	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VMOVSD       X0, ret+16(FP)
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF64AVX2(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX
+TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          maindone
+
+main:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD 32(AX)(DX*1), Y5
+	VMOVUPD 32(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(BX)(DX*1)
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 64(AX)(DX*1), Y5
+	VMOVUPD 64(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 64(BX)(DX*1)
+	VADDPD  Y5, Y3, Y3
+	VMOVUPD 96(AX)(DX*1), Y5
+	VMOVUPD 96(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 96(BX)(DX*1)
+	VADDPD  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+16, CX
+	JGE     main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VADDPD  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+4, CX
+	JGE     single
+
+singledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	SHLQ       $0x03, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VMASKMOVPD (SI)(DX*1), Y5, Y7
+	VADDPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (BX)(DX*1)
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -3424,24 +3424,109 @@ stripdone:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF64AVX512(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowMaxF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VMAXPD  Z5, Z1, Z1
+	VMOVUPD 64(AX)(DX*1), Z5
+	VMOVUPD 64(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 64(BX)(DX*1)
+	VMAXPD  Z5, Z2, Z2
+	VMOVUPD 128(AX)(DX*1), Z5
+	VMOVUPD 128(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 128(BX)(DX*1)
+	VMAXPD  Z5, Z3, Z3
+	VMOVUPD 192(AX)(DX*1), Z5
+	VMOVUPD 192(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 192(BX)(DX*1)
+	VMAXPD  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+32, CX
+	JGE     main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VMAXPD  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VMOVUPD.Z (SI)(DX*1), K1, Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)(DX*1)
+	VBLENDMPD Z5, Z0, K1, Z5
+	VMAXPD    Z5, Z1, Z1
+
+stripdone:
+	VMAXPD        Z3, Z1, Z1
+	VMAXPD        Z4, Z2, Z2
+	VMAXPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMAXPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VMAXPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VMAXPD        X0, X1, X1
+	VMOVSD        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecRowSumF64AVX512(src *float64, n int) float64
 // Requires: AVX, AVX512F
 TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          maindone
 
 main:
-	VADDPD (AX)(DX*1), Z0, Z0
-	VADDPD 64(AX)(DX*1), Z1, Z1
-	VADDPD 128(AX)(DX*1), Z2, Z2
-	VADDPD 192(AX)(DX*1), Z3, Z3
+	VADDPD (AX)(DX*1), Z1, Z1
+	VADDPD 64(AX)(DX*1), Z2, Z2
+	VADDPD 128(AX)(DX*1), Z3, Z3
+	VADDPD 192(AX)(DX*1), Z4, Z4
 	ADDQ   $+256, DX
 	SUBQ   $+32, CX
 	JGE    main
@@ -3452,7 +3537,7 @@ maindone:
 	JLT  singledone
 
 single:
-	VADDPD (AX)(DX*1), Z0, Z0
+	VADDPD (AX)(DX*1), Z1, Z1
 	ADDQ   $+64, DX
 	SUBQ   $+8, CX
 	JGE    single
@@ -3464,20 +3549,105 @@ singledone:
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z4
-	VADDPD    Z4, Z0, Z0
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VBLENDMPD Z5, Z0, K1, Z5
+	VADDPD    Z5, Z1, Z1
 
 stripdone:
-	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VMOVSD        X0, ret+16(FP)
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF64AVX512(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          maindone
+
+main:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VADDPD  Z5, Z1, Z1
+	VMOVUPD 64(AX)(DX*1), Z5
+	VMOVUPD 64(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 64(BX)(DX*1)
+	VADDPD  Z5, Z2, Z2
+	VMOVUPD 128(AX)(DX*1), Z5
+	VMOVUPD 128(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 128(BX)(DX*1)
+	VADDPD  Z5, Z3, Z3
+	VMOVUPD 192(AX)(DX*1), Z5
+	VMOVUPD 192(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 192(BX)(DX*1)
+	VADDPD  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+32, CX
+	JGE     main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VADDPD  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VMOVUPD.Z (SI)(DX*1), K1, Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)(DX*1)
+	VBLENDMPD Z5, Z0, K1, Z5
+	VADDPD    Z5, Z1, Z1
+
+stripdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, ret+32(FP)
 	VZEROUPPER
 	RET
 

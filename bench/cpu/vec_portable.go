@@ -29,6 +29,8 @@ func vecPortable[T float]() vecKernels[T] {
 		rowMax:        rowMaxPortable[T],
 		affineRows:    affineRowsPortable[T],
 		rowSum:        rowSumPortable[T],
+		addRowMax:     addRowMaxPortable[T],
+		addRowSum:     addRowSumPortable[T],
 		rowSquares:    rowSquaresPortable[T],
 		normalize:     normalizePortable[T],
 		dropout:       dropoutPortable[T],
@@ -180,6 +182,16 @@ func rowSumPortable[T float](src *T, n int) T {
 		sum += x
 	}
 	return sum
+}
+
+func addRowMaxPortable[T float](dst, src, y *T, n int) T {
+	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
+	return rowMaxPortable(dst, n)
+}
+
+func addRowSumPortable[T float](dst, src, y *T, n int) T {
+	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
+	return rowSumPortable(dst, n)
 }
 
 func rowSquaresPortable[T float](src *T, n int, mean T) T {

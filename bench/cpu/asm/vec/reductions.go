@@ -87,45 +87,51 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
+// rowMax writes the maximum of a row, and of the sum with another row that it keeps.
 func (g *gen) rowMax() {
-	g.begin("RowMax", "func(src *T, n int) T")
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
 	lowest := g.num(math.Inf(-1))
-	g.pin(lowest)
-	acc := g.accumulate(lowest)
-	g.strip(n, at, func(count int, mask *mask) {
-		for u := range count {
-			m := operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
-			if mask == nil {
-				g.op("VMAX", m, acc[u], acc[u])
-				continue
-			}
-			x := g.vector()
-			g.get(m, mask, x)
-			g.only(mask, g.pinned[uint64(lowest)], x)
-			g.op("VMAX", x, acc[u], acc[u])
-		}
-	})
-	g.fold("VMAX", acc)
+	g.rowFold("RowMax", "func(src *T, n int) T", "VMAX", lowest, false)
+	g.rowFold("AddRowMax", "func(dst, src, y *T, n int) T", "VMAX", lowest, true)
 }
 
+// rowSum is rowMax with the sum.
 func (g *gen) rowSum() {
-	g.begin("RowSum", "func(src *T, n int) T")
+	g.rowFold("RowSum", "func(src *T, n int) T", "VADD", g.num(0), false)
+	g.rowFold("AddRowSum", "func(dst, src, y *T, n int) T", "VADD", g.num(0), true)
+}
+
+// rowFold reduces a row, or dst = src + y, by an operation with its neutral element.
+func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool) {
+	g.begin(name, signature)
 	src, n, at := g.load("src"), g.load("n"), g.GP64()
-	acc := g.accumulate(g.num(0))
+	var dst, y reg.GPVirtual
+	if add {
+		dst, y = g.load("dst"), g.load("y")
+	}
+	g.pin(neutral)
+	acc := g.accumulate(neutral)
 	g.strip(n, at, func(count int, mask *mask) {
 		for u := range count {
-			m := operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
-			if mask == nil {
-				g.op("VADD", m, acc[u], acc[u])
+			vector := func(base reg.Register) operand.Mem {
+				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+			}
+			if mask == nil && !add {
+				g.op(mnemonic, vector(src), acc[u], acc[u])
 				continue
 			}
 			x := g.vector()
-			g.get(m, mask, x)
-			g.op("VADD", x, acc[u], acc[u])
+			g.get(vector(src), mask, x)
+			if add {
+				z := g.vector()
+				g.get(vector(y), mask, z)
+				g.op("VADD", z, x, x)
+				g.put(x, mask, vector(dst))
+			}
+			g.only(mask, g.pinned[uint64(neutral)], x)
+			g.op(mnemonic, x, acc[u], acc[u])
 		}
 	})
-	g.fold("VADD", acc)
+	g.fold(mnemonic, acc)
 }
 
 func (g *gen) rowSquares() {
