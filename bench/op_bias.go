@@ -17,4 +17,6 @@ func Bias(x, b *Tensor) Op {
 }
 
 // like is a tensor of the dimensions of t.
-func like(name string, t *Tensor) *Tensor { return &Tensor{Name: name, Dims: t.Dims} }
+func like(name string, t *Tensor) *Tensor {
+	return &Tensor{Name: name, Dims: t.Dims, Causal: t.Causal}
+}

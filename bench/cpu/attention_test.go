@@ -8,7 +8,7 @@ import (
 )
 
 var attentionShapes = []attentionShape{
-	{1, 1, 1, 1}, {2, 33, 17, 5}, {3, 64, 130, 64}, {1, 65, 300, 64}, {2, 31, 129, 80}, {1, 100, 1, 3}, {5, 14, 30, 16}, {1, 47, 513, 24},
+	{1, 1, 1, 1, 1, false}, {2, 33, 17, 5, 1, false}, {3, 64, 130, 64, 1, false}, {1, 65, 300, 64, 1, false}, {2, 31, 129, 80, 1, false}, {1, 100, 1, 3, 1, false}, {5, 14, 30, 16, 1, false}, {1, 47, 513, 24, 1, false},
 }
 
 func TestAttention(t *testing.T) {
@@ -137,7 +137,7 @@ func testAttention[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 func TestAttentionOfLargeScores(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		tm := newTestTeam(t, 1)
-		s := attentionShape{1, 20, 700, 8}
+		s := attentionShape{1, 20, 700, 8, 1, false}
 		a, err := newAttention[float32](isa, cacheSizes{}, 1, s)
 		if err != nil {
 			t.Fatal(err)

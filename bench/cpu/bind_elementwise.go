@@ -41,6 +41,9 @@ func bindGELU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	if c[0].Out.Causal {
+		return bindCausalScale[T](ws, c[0])
+	}
 	s := c[0].Params.(bench.ScaleParams)
 	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).scale, T(s.Factor), 0), nil
 }

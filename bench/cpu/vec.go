@@ -45,6 +45,9 @@ type vecKernels[T float] struct {
 	// j to sum[j]. Both matrices have the leading dimension ld; for the exponents
 	// see expSum.
 	colExpSum func(dst, src, shift, sum *T, ld, m, n int, scale T)
+	// dots writes s[i*row+j/4*step+j%4] = q_i . k_j for m queries q_i = q[i*ldq:] and n
+	// keys k_j = k[j*ldk:] of d elements; n is a multiple of 4.
+	dots func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int)
 }
 
 // vecKernelsFor is the table of an instruction set that ISAs lists.

@@ -37,6 +37,7 @@ var vecTablesF32 = map[ISA]*vecKernels[float32]{
 		expSum:        vecExpSumF32AVX512,
 		colMax:        vecColMaxF32AVX512,
 		colExpSum:     vecColExpSumF32AVX512,
+		dots:          vecDotsF32AVX512,
 	},
 	AVX2: {
 		exp:           vecExpF32AVX2,
@@ -57,6 +58,7 @@ var vecTablesF32 = map[ISA]*vecKernels[float32]{
 		expSum:        vecExpSumF32AVX2,
 		colMax:        vecColMaxF32AVX2,
 		colExpSum:     vecColExpSumF32AVX2,
+		dots:          vecDotsF32AVX2,
 	},
 }
 
@@ -80,6 +82,7 @@ var vecTablesF64 = map[ISA]*vecKernels[float64]{
 		expSum:        vecExpSumF64AVX512,
 		colMax:        vecColMaxF64AVX512,
 		colExpSum:     vecColExpSumF64AVX512,
+		dots:          vecDotsF64AVX512,
 	},
 	AVX2: {
 		exp:           vecExpF64AVX2,
@@ -100,5 +103,6 @@ var vecTablesF64 = map[ISA]*vecKernels[float64]{
 		expSum:        vecExpSumF64AVX2,
 		colMax:        vecColMaxF64AVX2,
 		colExpSum:     vecColExpSumF64AVX2,
+		dots:          vecDotsF64AVX2,
 	},
 }

@@ -290,3 +290,22 @@ func vecColExpSumF32AVX512(dst, src, shift, sum *float32, ld, m, n int, scale fl
 //
 //go:noescape
 func vecColExpSumF32AVX2(dst, src, shift, sum *float32, ld, m, n int, scale float32)
+
+// vecDotsF32AVX512, for n a multiple of 4:
+//
+//	for i := range m {
+//		for j := range n {
+//			s[i*row+j/4*step+j%4] = 0
+//			for p := range d {
+//				s[i*row+j/4*step+j%4] += q[i*ldq+p] * k[j*ldk+p]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecDotsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)

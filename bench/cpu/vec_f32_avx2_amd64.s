@@ -1933,6 +1933,230 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecDotsF32AVX2(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecDotsF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), CX
+	MOVQ ldk+48(FP), DX
+	MOVQ s+56(FP), BX
+	MOVQ row+64(FP), SI
+	SHLQ $0x02, AX
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+
+keys:
+	MOVQ q+24(FP), DI
+	MOVQ BX, R8
+	MOVQ m+0(FP), R9
+
+several:
+	CMPQ   R9, $+2
+	JLT    severaldone
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+8, R12
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPS     (R10), Y8
+	VMOVUPS     (R10)(DX*1), Y9
+	VMOVUPS     (R10)(DX*2), Y10
+	VMOVUPS     (R13)(DX*2), Y11
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPS     (R13), Y12
+	VFMADD231PS Y8, Y12, Y0
+	VFMADD231PS Y9, Y12, Y1
+	VFMADD231PS Y10, Y12, Y2
+	VFMADD231PS Y11, Y12, Y3
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Y12
+	VFMADD231PS Y8, Y12, Y4
+	VFMADD231PS Y9, Y12, Y5
+	VFMADD231PS Y10, Y12, Y6
+	VFMADD231PS Y11, Y12, Y7
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+8, R12
+	JZ          severalsum
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPS  (R10), Y8, Y9
+	VMASKMOVPS  (R10)(DX*1), Y8, Y10
+	VMASKMOVPS  (R10)(DX*2), Y8, Y11
+	VMASKMOVPS  (R12)(DX*2), Y8, Y12
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPS  (R10), Y8, Y13
+	VFMADD231PS Y9, Y13, Y0
+	VFMADD231PS Y10, Y13, Y1
+	VFMADD231PS Y11, Y13, Y2
+	VFMADD231PS Y12, Y13, Y3
+	ADDQ        AX, R10
+	VMASKMOVPS  (R10), Y8, Y8
+	VFMADD231PS Y9, Y8, Y4
+	VFMADD231PS Y10, Y8, Y5
+	VFMADD231PS Y11, Y8, Y6
+	VFMADD231PS Y12, Y8, Y7
+
+severalsum:
+	VUNPCKHPS    Y1, Y0, Y8
+	VUNPCKLPS    Y1, Y0, Y0
+	VADDPS       Y8, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPS    Y3, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VUNPCKHPD    Y2, Y0, Y1
+	VUNPCKLPD    Y2, Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	VUNPCKHPS    Y5, Y4, Y0
+	VUNPCKLPS    Y5, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VUNPCKHPS    Y7, Y6, Y0
+	VUNPCKLPS    Y7, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VUNPCKHPD    Y6, Y4, Y0
+	VUNPCKLPD    Y6, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VMOVUPS      X4, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	SUBQ         $+2, R9
+	JMP          several
+
+severaldone:
+one:
+	CMPQ   R9, $+1
+	JLT    onedone
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+8, R12
+	JLT    onerest
+
+onevector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPS     (R10), Y4
+	VMOVUPS     (R10)(DX*1), Y5
+	VMOVUPS     (R10)(DX*2), Y6
+	VMOVUPS     (R13)(DX*2), Y7
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPS     (R13), Y8
+	VFMADD231PS Y4, Y8, Y0
+	VFMADD231PS Y5, Y8, Y1
+	VFMADD231PS Y6, Y8, Y2
+	VFMADD231PS Y7, Y8, Y3
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         onevector
+
+onerest:
+	ADDQ        $+8, R12
+	JZ          onesum
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPS  (R10), Y4, Y5
+	VMASKMOVPS  (R10)(DX*1), Y4, Y6
+	VMASKMOVPS  (R10)(DX*2), Y4, Y7
+	VMASKMOVPS  (R12)(DX*2), Y4, Y8
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPS  (R10), Y4, Y4
+	VFMADD231PS Y5, Y4, Y0
+	VFMADD231PS Y6, Y4, Y1
+	VFMADD231PS Y7, Y4, Y2
+	VFMADD231PS Y8, Y4, Y3
+
+onesum:
+	VUNPCKHPS    Y1, Y0, Y4
+	VUNPCKLPS    Y1, Y0, Y0
+	VADDPS       Y4, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPS    Y3, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VUNPCKHPD    Y2, Y0, Y1
+	VUNPCKLPD    Y2, Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	SUBQ         $+1, R9
+	JMP          one
+
+onedone:
+	LEAQ (CX)(DX*4), CX
+	MOVQ step+72(FP), DI
+	SHLQ $0x02, DI
+	ADDQ DI, BX
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+8(SB)/4, $0x42b20000

@@ -290,3 +290,22 @@ func vecColExpSumF64AVX512(dst, src, shift, sum *float64, ld, m, n int, scale fl
 //
 //go:noescape
 func vecColExpSumF64AVX2(dst, src, shift, sum *float64, ld, m, n int, scale float64)
+
+// vecDotsF64AVX512, for n a multiple of 4:
+//
+//	for i := range m {
+//		for j := range n {
+//			s[i*row+j/4*step+j%4] = 0
+//			for p := range d {
+//				s[i*row+j/4*step+j%4] += q[i*ldq+p] * k[j*ldk+p]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func vecDotsF64AVX512(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int)
+
+// vecDotsF64AVX2 is the same loop.
+//
+//go:noescape
+func vecDotsF64AVX2(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int)

@@ -2283,6 +2283,224 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), CX
+	MOVQ ldk+48(FP), DX
+	MOVQ s+56(FP), BX
+	MOVQ row+64(FP), SI
+	SHLQ $0x03, AX
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+keys:
+	MOVQ q+24(FP), DI
+	MOVQ BX, R8
+	MOVQ m+0(FP), R9
+
+several:
+	CMPQ   R9, $+2
+	JLT    severaldone
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+4, R12
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPD     (R10), Y8
+	VMOVUPD     (R10)(DX*1), Y9
+	VMOVUPD     (R10)(DX*2), Y10
+	VMOVUPD     (R13)(DX*2), Y11
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPD     (R13), Y12
+	VFMADD231PD Y8, Y12, Y0
+	VFMADD231PD Y9, Y12, Y1
+	VFMADD231PD Y10, Y12, Y2
+	VFMADD231PD Y11, Y12, Y3
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Y12
+	VFMADD231PD Y8, Y12, Y4
+	VFMADD231PD Y9, Y12, Y5
+	VFMADD231PD Y10, Y12, Y6
+	VFMADD231PD Y11, Y12, Y7
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+4, R12
+	JZ          severalsum
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPD  (R10), Y8, Y9
+	VMASKMOVPD  (R10)(DX*1), Y8, Y10
+	VMASKMOVPD  (R10)(DX*2), Y8, Y11
+	VMASKMOVPD  (R12)(DX*2), Y8, Y12
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPD  (R10), Y8, Y13
+	VFMADD231PD Y9, Y13, Y0
+	VFMADD231PD Y10, Y13, Y1
+	VFMADD231PD Y11, Y13, Y2
+	VFMADD231PD Y12, Y13, Y3
+	ADDQ        AX, R10
+	VMASKMOVPD  (R10), Y8, Y8
+	VFMADD231PD Y9, Y8, Y4
+	VFMADD231PD Y10, Y8, Y5
+	VFMADD231PD Y11, Y8, Y6
+	VFMADD231PD Y12, Y8, Y7
+
+severalsum:
+	VUNPCKHPD  Y1, Y0, Y8
+	VUNPCKLPD  Y1, Y0, Y0
+	VADDPD     Y8, Y0, Y0
+	VUNPCKHPD  Y3, Y2, Y1
+	VUNPCKLPD  Y3, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPD    Y1, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	VUNPCKHPD  Y5, Y4, Y0
+	VUNPCKLPD  Y5, Y4, Y4
+	VADDPD     Y0, Y4, Y4
+	VUNPCKHPD  Y7, Y6, Y0
+	VUNPCKLPD  Y7, Y6, Y6
+	VADDPD     Y0, Y6, Y6
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x31, Y6, Y4, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVUPD    Y0, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	SUBQ       $+2, R9
+	JMP        several
+
+severaldone:
+one:
+	CMPQ   R9, $+1
+	JLT    onedone
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+4, R12
+	JLT    onerest
+
+onevector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPD     (R10), Y4
+	VMOVUPD     (R10)(DX*1), Y5
+	VMOVUPD     (R10)(DX*2), Y6
+	VMOVUPD     (R13)(DX*2), Y7
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPD     (R13), Y8
+	VFMADD231PD Y4, Y8, Y0
+	VFMADD231PD Y5, Y8, Y1
+	VFMADD231PD Y6, Y8, Y2
+	VFMADD231PD Y7, Y8, Y3
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         onevector
+
+onerest:
+	ADDQ        $+4, R12
+	JZ          onesum
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPD  (R10), Y4, Y5
+	VMASKMOVPD  (R10)(DX*1), Y4, Y6
+	VMASKMOVPD  (R10)(DX*2), Y4, Y7
+	VMASKMOVPD  (R12)(DX*2), Y4, Y8
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPD  (R10), Y4, Y4
+	VFMADD231PD Y5, Y4, Y0
+	VFMADD231PD Y6, Y4, Y1
+	VFMADD231PD Y7, Y4, Y2
+	VFMADD231PD Y8, Y4, Y3
+
+onesum:
+	VUNPCKHPD  Y1, Y0, Y4
+	VUNPCKLPD  Y1, Y0, Y0
+	VADDPD     Y4, Y0, Y0
+	VUNPCKHPD  Y3, Y2, Y1
+	VUNPCKLPD  Y3, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPD    Y1, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	SUBQ       $+1, R9
+	JMP        one
+
+onedone:
+	LEAQ (CX)(DX*4), CX
+	MOVQ step+72(FP), DI
+	SHLQ $0x03, DI
+	ADDQ DI, BX
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+16(SB)/8, $0x4086300000000000

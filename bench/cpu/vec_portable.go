@@ -27,6 +27,7 @@ func vecPortable[T float]() vecKernels[T] {
 		expSum:        expSumPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
+		dots:          dotsPortable[T],
 	}
 }
 
@@ -167,6 +168,21 @@ func colExpSumPortable[T float](dst, src, shift, sum *T, ld, m, n int, scale T) 
 			p := T(math.Exp(float64(x*scale + shifts[j])))
 			to[i*ld+j] = p
 			sums[j] += p
+		}
+	}
+}
+
+func dotsPortable[T float](m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int) {
+	qs, ks := unsafe.Slice(q, (m-1)*ldq+d), unsafe.Slice(k, (n-1)*ldk+d)
+	to := unsafe.Slice(s, (m-1)*row+(n/4-1)*step+4)
+	for j := range n {
+		key := ks[j*ldk:][:d]
+		for i := range m {
+			var sum T
+			for p, x := range qs[i*ldq:][:d] {
+				sum += x * key[p]
+			}
+			to[i*row+j/4*step+j%4] = sum
 		}
 	}
 }
