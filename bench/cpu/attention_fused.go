@@ -115,15 +115,18 @@ func (a *attention[T]) full(mem []byte, q, k, v, o []T) (func(w *worker), error)
 	}, nil
 }
 
-// packKV packs the blocks of K and of the transposed V of a head in which the first
-// seen keys are, as left-hand sides.
+// packKV packs the blocks of K and V of a head in which the first seen keys are, as
+// left-hand sides. V counts as transposed: a panel is some of its columns.
 func (a *attention[T]) packKV(s *stream[T], buf *streamScratch[T], k, v matrix[T], seen int) {
-	v = v.transposed()
 	for at := 0; at < seen; at += s.keys {
 		n := min(s.keys, a.sk-at)
 		ps := newPanels(n, a.pack.mr)
 		a.pack.packA(buf.k[at*a.d:], k, at, 0, a.d, ps, 0, ps.n)
-		a.pack.packA(buf.v[at*a.d:], v, 0, at, n, s.d, 0, s.d.n)
+		for i := range s.d.n {
+			lo, hi := s.d.rows(i)
+			to, from := buf.v[at*a.d+lo*n:][:n*(hi-lo)], v.data[at*v.ld+lo:][:(n-1)*v.ld+hi-lo]
+			a.vec.copyColumns(&to[0], &from[0], v.ld, n, hi-lo)
+		}
 	}
 }
 

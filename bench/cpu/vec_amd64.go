@@ -38,6 +38,7 @@ var vecTablesF32 = map[ISA]*vecKernels[float32]{
 		colMax:        vecColMaxF32AVX512,
 		colExpSum:     vecColExpSumF32AVX512,
 		dots:          vecDotsF32AVX512,
+		copyColumns:   vecCopyColumnsF32AVX512,
 	},
 	AVX2: {
 		exp:           vecExpF32AVX2,
@@ -59,6 +60,7 @@ var vecTablesF32 = map[ISA]*vecKernels[float32]{
 		colMax:        vecColMaxF32AVX2,
 		colExpSum:     vecColExpSumF32AVX2,
 		dots:          vecDotsF32AVX2,
+		copyColumns:   vecCopyColumnsF32AVX2,
 	},
 }
 
@@ -83,6 +85,7 @@ var vecTablesF64 = map[ISA]*vecKernels[float64]{
 		colMax:        vecColMaxF64AVX512,
 		colExpSum:     vecColExpSumF64AVX512,
 		dots:          vecDotsF64AVX512,
+		copyColumns:   vecCopyColumnsF64AVX512,
 	},
 	AVX2: {
 		exp:           vecExpF64AVX2,
@@ -104,5 +107,6 @@ var vecTablesF64 = map[ISA]*vecKernels[float64]{
 		colMax:        vecColMaxF64AVX2,
 		colExpSum:     vecColExpSumF64AVX2,
 		dots:          vecDotsF64AVX2,
+		copyColumns:   vecCopyColumnsF64AVX2,
 	},
 }

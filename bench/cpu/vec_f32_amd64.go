@@ -309,3 +309,19 @@ func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *
 //
 //go:noescape
 func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecCopyColumnsF32AVX512, for n up to two vectors:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*n+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyColumnsF32AVX512(dst, src *float32, lds, m, n int)
+
+// vecCopyColumnsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)

@@ -2157,6 +2157,49 @@ onedone:
 	VZEROUPPER
 	RET
 
+// func vecCopyColumnsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x02, DX
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+8
+	JLT  short
+
+two:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(R8*1), Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf32avx2<>+32(SB), R8
+	SHLQ    $0x02, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+8(SB)/4, $0x42b20000

@@ -2588,6 +2588,49 @@ onedone:
 	VZEROUPPER
 	RET
 
+// func vecCopyColumnsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x02, BX
+	MOVQ CX, DI
+	SHLQ $0x02, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+16
+	JLT  short
+
+two:
+	VMOVUPS (DX), Z0
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f

@@ -309,3 +309,19 @@ func vecDotsF64AVX512(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *
 //
 //go:noescape
 func vecDotsF64AVX2(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int)
+
+// vecCopyColumnsF64AVX512, for n up to two vectors:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*n+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyColumnsF64AVX512(dst, src *float64, lds, m, n int)
+
+// vecCopyColumnsF64AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyColumnsF64AVX2(dst, src *float64, lds, m, n int)

@@ -2501,6 +2501,49 @@ onedone:
 	VZEROUPPER
 	RET
 
+// func vecCopyColumnsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x03, DX
+	MOVQ SI, DI
+	SHLQ $0x03, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+4
+	JLT  short
+
+two:
+	VMOVUPD (CX), Y0
+	VMOVUPD (CX)(R8*1), Y1
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf64avx2<>+32(SB), R8
+	SHLQ    $0x03, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+16(SB)/8, $0x4086300000000000

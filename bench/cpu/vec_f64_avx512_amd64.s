@@ -3090,6 +3090,49 @@ onedone:
 	VZEROUPPER
 	RET
 
+// func vecCopyColumnsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x03, BX
+	MOVQ CX, DI
+	SHLQ $0x03, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+8
+	JLT  short
+
+two:
+	VMOVUPD (DX), Z0
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff

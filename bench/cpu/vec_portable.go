@@ -28,6 +28,7 @@ func vecPortable[T float]() vecKernels[T] {
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
 		dots:          dotsPortable[T],
+		copyColumns:   copyColumnsPortable[T],
 	}
 }
 
@@ -184,5 +185,12 @@ func dotsPortable[T float](m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row,
 			}
 			to[i*row+j/4*step+j%4] = sum
 		}
+	}
+}
+
+func copyColumnsPortable[T float](dst, src *T, lds, m, n int) {
+	to, from := unsafe.Slice(dst, m*n), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		copy(to[i*n:][:n], from[i*lds:])
 	}
 }

@@ -39,7 +39,8 @@ var matmulShapes = []string{
 	"1023x1023x1023", "1000x999x1001",
 }
 
-var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16"}
+// batchedShapes: small squares, and the weighted values of attention at 512 and 1024 tokens.
+var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16", "12x512x64x512", "8x1024x64x1024"}
 
 // convShapes are layers of ResNet-50: the 3x3 of each stage, one of them at batch 4
 // too, and 1x1 that widen and narrow.

@@ -25,6 +25,7 @@ func main() {
 				g.reductions()
 				g.columns()
 				g.dots()
+				g.copyColumns()
 				g.constants()
 			})
 			if err != nil {
