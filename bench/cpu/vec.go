@@ -34,16 +34,15 @@ type vecKernels[T float] struct {
 	addRowGelu    mapKernel[T] // gelu(x + row[j])
 	mulRow        mapKernel[T] // x row[j]
 
-	// rowMax is the maximum of n > 0 elements. NaNs may be left out of it.
-	rowMax func(src *T, n int) T
-	// expSum writes dst[j] = e^(scale src[j] - max) and returns the sum. The
-	// exponents must not be positive beyond rounding; denormal results may be 0.
-	expSum func(dst, src *T, n int, scale, max T) T
+	// softmaxRows writes dst[i*ldd+j] = e^(scale (src[i*lds+j] - max)) / sum, with the
+	// maximum of row i and the sum over it, for m rows of n elements. Denormal results
+	// may be 0. dst may be src.
+	softmaxRows func(dst, src *T, ldd, lds, m, n int, scale T)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix.
 	colMax func(dst, src *T, ld, m, n int)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
-	// j to sum[j]. Both matrices have the leading dimension ld; for the exponents
-	// see expSum.
+	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not
+	// be positive beyond rounding; denormal results may be 0.
 	colExpSum func(dst, src, shift, sum *T, ld, m, n int, scale T)
 	// dots writes s[i*row+j/4*step+j%4] = q_i . k_j for m queries q_i = q[i*ldq:] and n
 	// keys k_j = k[j*ldk:] of d elements; n is a multiple of 4.

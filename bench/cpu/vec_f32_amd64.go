@@ -228,35 +228,26 @@ func vecMulRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32
 //go:noescape
 func vecMulRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 
-// vecRowMaxF32AVX512:
+// vecSoftmaxF32AVX512, with max over the row:
 //
-//	largest := -inf
-//	for j := range n {
-//		largest = max(largest, src[j])
+//	for i := range m {
+//		sum := 0
+//		for j := range n {
+//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			sum += dst[i*ldd+j]
+//		}
+//		for j := range n {
+//			dst[i*ldd+j] /= sum
+//		}
 //	}
 //
 //go:noescape
-func vecRowMaxF32AVX512(src *float32, n int) float32
+func vecSoftmaxF32AVX512(dst, src *float32, ldd, lds, m, n int, scale float32)
 
-// vecRowMaxF32AVX2 is the same loop.
+// vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRowMaxF32AVX2(src *float32, n int) float32
-
-// vecExpSumF32AVX512:
-//
-//	for j := range n {
-//		dst[j] = exp(src[j]*scale - max)
-//		sum += dst[j]
-//	}
-//
-//go:noescape
-func vecExpSumF32AVX512(dst, src *float32, n int, scale, max float32) float32
-
-// vecExpSumF32AVX2 is the same loop.
-//
-//go:noescape
-func vecExpSumF32AVX2(dst, src *float32, n int, scale, max float32) float32
+func vecSoftmaxF32AVX2(dst, src *float32, ldd, lds, m, n int, scale float32)
 
 // vecColMaxF32AVX512:
 //

@@ -1462,108 +1462,111 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF32AVX2(src *float32, n int) float32
-// Requires: AVX
-TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMAXPS (AX)(DX*1), Y1, Y1
-	VMAXPS 32(AX)(DX*1), Y2, Y2
-	VMAXPS 64(AX)(DX*1), Y3, Y3
-	VMAXPS 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMAXPS (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         reduce
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VMAXPS     Y6, Y1, Y1
-
-reduce:
-	VMAXPS       Y3, Y1, Y1
-	VMAXPS       Y4, Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VMAXPS       X0, X1, X1
-	VMOVSS       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSS scale+24(FP), Y0
-	VBROADCASTSS max+28(FP), Y1
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x02, DX
+	SHLQ         $0x02, BX
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+
+row:
+	LEAQ         (CX)(BX*1), R9
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y5
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (CX)(R8*1), Y2, Y2
+	VMAXPS 32(CX)(R8*1), Y3, Y3
+	VMAXPS 64(CX)(R8*1), Y4, Y4
+	VMAXPS 96(CX)(R8*1), Y5, Y5
+	ADDQ   $+128, R8
+	SUBQ   $+32, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (CX)(R8*1), Y2, Y2
+	ADDQ   $+32, R8
+	SUBQ   $+8, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, DI
+	JZ           maxdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX)(R8*1), Y6, Y7
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y8
+	VBLENDVPS    Y6, Y7, Y8, Y7
+	VMAXPS       Y7, Y2, Y2
+
+maxdone:
+	VMAXPS       Y4, Y2, Y2
+	VMAXPS       Y5, Y3, Y3
+	VMAXPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VMAXPS       X3, X2, X2
+	VPERMILPS    $0x4e, X2, X3
+	VMAXPS       X3, X2, X2
+	VPERMILPS    $0xb1, X2, X3
+	VMAXPS       X3, X2, X2
+	VBROADCASTSS X2, Y2
+	VBROADCASTSS scale+48(FP), Y3
+	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JLT          maindone
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          expmaindone
 
-main:
-	VMOVUPS      (CX)(BX*1), Y8
-	VMOVUPS      32(CX)(BX*1), Y11
-	VMOVUPS      64(CX)(BX*1), Y14
-	VMOVUPS      96(CX)(BX*1), Y17
-	VFMSUB213PS  Y1, Y0, Y8
-	VFMSUB213PS  Y1, Y0, Y11
-	VFMSUB213PS  Y1, Y0, Y14
-	VFMSUB213PS  Y1, Y0, Y17
-	VMAXPS       Y8, Y2, Y8
-	VMAXPS       Y11, Y2, Y11
-	VMAXPS       Y14, Y2, Y14
-	VMAXPS       Y17, Y2, Y17
-	VMOVAPS      Y3, Y9
-	VMOVAPS      Y3, Y12
-	VMOVAPS      Y3, Y15
-	VMOVAPS      Y3, Y18
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	VMOVUPS      (CX)(R8*1), Y8
+	VMOVUPS      32(CX)(R8*1), Y11
+	VMOVUPS      64(CX)(R8*1), Y14
+	VMOVUPS      96(CX)(R8*1), Y17
+	VFMSUB213PS  Y2, Y3, Y8
+	VFMSUB213PS  Y2, Y3, Y11
+	VFMSUB213PS  Y2, Y3, Y14
+	VFMSUB213PS  Y2, Y3, Y17
+	VMAXPS       Y8, Y0, Y8
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y14, Y0, Y14
+	VMAXPS       Y17, Y0, Y17
+	VMOVAPS      Y1, Y9
+	VMOVAPS      Y1, Y12
+	VMOVAPS      Y1, Y15
+	VMOVAPS      Y1, Y18
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y11, Y12
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y14, Y15
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y17, Y18
-	VSUBPS       Y3, Y9, Y10
-	VSUBPS       Y3, Y12, Y13
-	VSUBPS       Y3, Y15, Y16
-	VSUBPS       Y3, Y18, Y19
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VSUBPS       Y1, Y15, Y16
+	VSUBPS       Y1, Y18, Y19
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y13, Y11
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y16, Y14
@@ -1608,30 +1611,31 @@ main:
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y15, Y16, Y16
 	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (AX)(BX*1)
-	VMOVUPS      Y13, 32(AX)(BX*1)
-	VMOVUPS      Y16, 64(AX)(BX*1)
-	VMOVUPS      Y19, 96(AX)(BX*1)
+	VMOVUPS      Y10, (AX)(R8*1)
+	VMOVUPS      Y13, 32(AX)(R8*1)
+	VMOVUPS      Y16, 64(AX)(R8*1)
+	VMOVUPS      Y19, 96(AX)(R8*1)
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y13, Y5, Y5
 	VADDPS       Y16, Y6, Y6
 	VADDPS       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+32, DX
-	JGE          main
+	ADDQ         $+128, R8
+	SUBQ         $+32, DI
+	JGE          expmain
 
-maindone:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JLT  singledone
+expmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  expsingledone
 
-single:
-	VMOVUPS      (CX)(BX*1), Y8
-	VFMSUB213PS  Y1, Y0, Y8
-	VMAXPS       Y8, Y2, Y8
-	VMOVAPS      Y3, Y9
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPS      (CX)(R8*1), Y8
+	VFMSUB213PS  Y2, Y3, Y8
+	VMAXPS       Y8, Y0, Y8
+	VMOVAPS      Y1, Y9
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
-	VSUBPS       Y3, Y9, Y10
+	VSUBPS       Y1, Y9, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
 	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
@@ -1643,51 +1647,105 @@ single:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
 	VPSLLD       $0x17, Y9, Y9
 	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (AX)(BX*1)
+	VMOVUPS      Y10, (AX)(R8*1)
 	VADDPS       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+8, DX
-	JGE          single
+	ADDQ         $+32, R8
+	SUBQ         $+8, DI
+	JGE          expsingle
 
-singledone:
-	ADDQ         $+8, DX
-	JZ           reduce
-	LEAQ         vecMaskf32avx2<>+32(SB), SI
-	SHLQ         $0x02, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
-	VMASKMOVPS   (CX)(BX*1), Y8, Y9
-	VFMSUB213PS  Y1, Y0, Y9
-	VMAXPS       Y9, Y2, Y9
-	VMOVAPS      Y3, Y0
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y0
-	VSUBPS       Y3, Y0, Y1
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y1
-	VMASKMOVPS   Y1, Y8, (AX)(BX*1)
-	VANDPS       Y8, Y1, Y1
-	VADDPS       Y1, Y4, Y4
+expsingledone:
+	ADDQ         $+8, DI
+	JZ           expdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPS   (CX)(R8*1), Y8, Y9
+	VFMSUB213PS  Y2, Y3, Y9
+	VMAXPS       Y9, Y0, Y9
+	VMOVAPS      Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y2
+	VSUBPS       Y1, Y2, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VANDPS       Y8, Y3, Y3
+	VADDPS       Y3, Y4, Y4
 
-reduce:
+expdone:
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0x4e, X4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0xb1, X4, X0
-	VADDPS       X0, X4, X4
-	VMOVSS       X4, ret+32(FP)
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPS       X2, X4, X4
+	VPERMILPS    $0x4e, X4, X2
+	VADDPS       X2, X4, X4
+	VPERMILPS    $0xb1, X4, X2
+	VADDPS       X2, X4, X4
+	VBROADCASTSS X4, Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VDIVPS       Y4, Y2, Y2
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          scalemaindone
+
+scalemain:
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS 32(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 32(AX)(R8*1)
+	VMOVUPS 64(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 64(AX)(R8*1)
+	VMOVUPS 96(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 96(AX)(R8*1)
+	ADDQ    $+128, R8
+	SUBQ    $+32, DI
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, R8
+	SUBQ    $+8, DI
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ       $+8, DI
+	JZ         scaledone
+	LEAQ       vecMaskf32avx2<>+32(SB), CX
+	SHLQ       $0x02, DI
+	SUBQ       DI, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPS (AX)(R8*1), Y3, Y4
+	VMULPS     Y2, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(R8*1)
+
+scaledone:
+	ADDQ DX, AX
+	MOVQ R9, CX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -1777,7 +1835,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2560,22 +2618,22 @@ DATA vecConstf32avx2<>+1424(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1428(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1432(SB)/4, $0xbf800000
 DATA vecConstf32avx2<>+1436(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1440(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1444(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1448(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1452(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1456(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1460(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1464(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1468(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1472(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1476(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1480(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1484(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1488(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1492(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1496(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1500(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1440(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1444(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1448(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1452(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1456(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1460(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1464(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1468(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1472(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1476(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1480(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1484(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1488(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1492(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1496(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1500(SB)/4, $0xff800000
 GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1504
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff

@@ -1820,110 +1820,115 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+176(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VMAXPS (AX)(DX*1), Z1, Z1
-	VMAXPS 64(AX)(DX*1), Z2, Z2
-	VMAXPS 128(AX)(DX*1), Z3, Z3
-	VMAXPS 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+64, CX
-	JGE    main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMAXPS (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+16, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        reduce
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VBLENDMPS Z5, Z0, K1, Z5
-	VMAXPS    Z5, Z1, Z1
-
-reduce:
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z4, Z2, Z2
-	VMAXPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X0, X1, X1
-	VMOVSS        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX512F
-TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSS scale+24(FP), Z0
-	VBROADCASTSS max+28(FP), Z1
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
-	XORQ         BX, BX
-	SUBQ         $+64, CX
-	JLT          maindone
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 
-main:
-	VMOVUPS           (DX)(BX*1), Z8
-	VMOVUPS           64(DX)(BX*1), Z11
-	VMOVUPS           128(DX)(BX*1), Z14
-	VMOVUPS           192(DX)(BX*1), Z17
-	VFMSUB213PS       Z1, Z0, Z8
-	VFMSUB213PS       Z1, Z0, Z11
-	VFMSUB213PS       Z1, Z0, Z14
-	VFMSUB213PS       Z1, Z0, Z17
-	VMAXPS            Z8, Z2, Z8
-	VMAXPS            Z11, Z2, Z11
-	VMAXPS            Z14, Z2, Z14
-	VMAXPS            Z17, Z2, Z17
-	VMOVAPS           Z3, Z9
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z15
-	VMOVAPS           Z3, Z18
+row:
+	LEAQ         (DX)(SI*1), R9
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z5
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (DX)(R8*1), Z2, Z2
+	VMAXPS 64(DX)(R8*1), Z3, Z3
+	VMAXPS 128(DX)(R8*1), Z4, Z4
+	VMAXPS 192(DX)(R8*1), Z5, Z5
+	ADDQ   $+256, R8
+	SUBQ   $+64, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (DX)(R8*1), Z2, Z2
+	ADDQ   $+64, R8
+	SUBQ   $+16, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+16, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (DX)(R8*1), K1, Z6
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z7
+	VBLENDMPS    Z6, Z7, K1, Z6
+	VMAXPS       Z6, Z2, Z2
+
+maxdone:
+	VMAXPS        Z4, Z2, Z2
+	VMAXPS        Z5, Z3, Z3
+	VMAXPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X2
+	VPERMILPS     $0x4e, X2, X3
+	VMAXPS        X3, X2, X2
+	VPERMILPS     $0xb1, X2, X3
+	VMAXPS        X3, X2, X2
+	VBROADCASTSS  X2, Z2
+	VBROADCASTSS  scale+48(FP), Z3
+	VMULPS        Z3, Z2, Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+64, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0        (R9)(R8*1)
+	PREFETCHT0        64(R9)(R8*1)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        192(R9)(R8*1)
+	VMOVUPS           (DX)(R8*1), Z8
+	VMOVUPS           64(DX)(R8*1), Z11
+	VMOVUPS           128(DX)(R8*1), Z14
+	VMOVUPS           192(DX)(R8*1), Z17
+	VFMSUB213PS       Z2, Z3, Z8
+	VFMSUB213PS       Z2, Z3, Z11
+	VFMSUB213PS       Z2, Z3, Z14
+	VFMSUB213PS       Z2, Z3, Z17
+	VMAXPS            Z8, Z0, Z8
+	VMAXPS            Z11, Z0, Z11
+	VMAXPS            Z14, Z0, Z14
+	VMAXPS            Z17, Z0, Z17
+	VMOVAPS           Z1, Z9
+	VMOVAPS           Z1, Z12
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z18
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z15
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z17, Z18
-	VSUBPS            Z3, Z9, Z10
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z15, Z16
-	VSUBPS            Z3, Z18, Z19
+	VSUBPS            Z1, Z9, Z10
+	VSUBPS            Z1, Z12, Z13
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z18, Z19
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z16, Z14
@@ -1968,30 +1973,31 @@ main:
 	VMULPS            Z12, Z13, Z13
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (AX)(BX*1)
-	VMOVUPS           Z13, 64(AX)(BX*1)
-	VMOVUPS           Z16, 128(AX)(BX*1)
-	VMOVUPS           Z19, 192(AX)(BX*1)
+	VMOVUPS           Z10, (AX)(R8*1)
+	VMOVUPS           Z13, 64(AX)(R8*1)
+	VMOVUPS           Z16, 128(AX)(R8*1)
+	VMOVUPS           Z19, 192(AX)(R8*1)
 	VADDPS            Z10, Z4, Z4
 	VADDPS            Z13, Z5, Z5
 	VADDPS            Z16, Z6, Z6
 	VADDPS            Z19, Z7, Z7
-	ADDQ              $+256, BX
+	ADDQ              $+256, R8
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               expmain
 
-maindone:
+expmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  singledone
+	JLT  expsingledone
 
-single:
-	VMOVUPS           (DX)(BX*1), Z8
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z9
+expsingle:
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPS           (DX)(R8*1), Z8
+	VFMSUB213PS       Z2, Z3, Z8
+	VMAXPS            Z8, Z0, Z8
+	VMOVAPS           Z1, Z9
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VSUBPS            Z3, Z9, Z10
+	VSUBPS            Z1, Z9, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
 	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
@@ -2003,52 +2009,106 @@ single:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
 	VPSLLD            $0x17, Z9, Z9
 	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (AX)(BX*1)
+	VMOVUPS           Z10, (AX)(R8*1)
 	VADDPS            Z10, Z4, Z4
-	ADDQ              $+64, BX
+	ADDQ              $+64, R8
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               expsingle
 
-singledone:
+expsingledone:
 	ADDQ              $+16, CX
-	JZ                reduce
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
-	VMOVUPS.Z         (DX)(BX*1), K1, Z8
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z0
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z0
-	VSUBPS            Z3, Z0, Z1
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VPSLLD            $0x17, Z0, Z0
-	VMULPS            Z0, Z1, Z1
-	VMOVUPS           Z1, K1, (AX)(BX*1)
-	VADDPS            Z1, Z4, K1, Z4
+	JZ                expdone
+	MOVQ              $0x00000001, R10
+	SHLQ              CL, R10
+	DECQ              R10
+	KMOVW             R10, K1
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPS.Z         (DX)(R8*1), K1, Z8
+	VFMSUB213PS       Z2, Z3, Z8
+	VMAXPS            Z8, Z0, Z8
+	VMOVAPS           Z1, Z2
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z2
+	VSUBPS            Z1, Z2, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z3, Z8
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
+	VPSLLD            $0x17, Z2, Z2
+	VMULPS            Z2, Z3, Z3
+	VMOVUPS           Z3, K1, (AX)(R8*1)
+	VADDPS            Z3, Z4, K1, Z4
 
-reduce:
+expdone:
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VMOVSS        X4, ret+32(FP)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPS        X2, X4, X4
+	VPERMILPS     $0x4e, X4, X2
+	VADDPS        X2, X4, X4
+	VPERMILPS     $0xb1, X4, X2
+	VADDPS        X2, X4, X4
+	VBROADCASTSS  X4, Z4
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
+	VDIVPS        Z4, Z2, Z2
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+64, CX
+	JLT           scalemaindone
+
+scalemain:
+	VMOVUPS (AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, (AX)(R8*1)
+	VMOVUPS 64(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 64(AX)(R8*1)
+	VMOVUPS 128(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 128(AX)(R8*1)
+	VMOVUPS 192(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+64, CX
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPS (AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+16, CX
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ      $+16, CX
+	JZ        scaledone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX)(R8*1), K1, Z3
+	VMULPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(R8*1)
+
+scaledone:
+	ADDQ BX, AX
+	MOVQ R9, DX
+	DECQ DI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -2138,7 +2198,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -2675,6 +2735,6 @@ DATA vecConstf32avx512<>+160(SB)/4, $0xbd570f83
 DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
-DATA vecConstf32avx512<>+176(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+180(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+176(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+180(SB)/4, $0xff800000
 GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $184

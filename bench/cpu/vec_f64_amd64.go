@@ -228,35 +228,26 @@ func vecMulRowF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64
 //go:noescape
 func vecMulRowF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 
-// vecRowMaxF64AVX512:
+// vecSoftmaxF64AVX512, with max over the row:
 //
-//	largest := -inf
-//	for j := range n {
-//		largest = max(largest, src[j])
+//	for i := range m {
+//		sum := 0
+//		for j := range n {
+//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			sum += dst[i*ldd+j]
+//		}
+//		for j := range n {
+//			dst[i*ldd+j] /= sum
+//		}
 //	}
 //
 //go:noescape
-func vecRowMaxF64AVX512(src *float64, n int) float64
+func vecSoftmaxF64AVX512(dst, src *float64, ldd, lds, m, n int, scale float64)
 
-// vecRowMaxF64AVX2 is the same loop.
+// vecSoftmaxF64AVX2 is the same loop.
 //
 //go:noescape
-func vecRowMaxF64AVX2(src *float64, n int) float64
-
-// vecExpSumF64AVX512:
-//
-//	for j := range n {
-//		dst[j] = exp(src[j]*scale - max)
-//		sum += dst[j]
-//	}
-//
-//go:noescape
-func vecExpSumF64AVX512(dst, src *float64, n int, scale, max float64) float64
-
-// vecExpSumF64AVX2 is the same loop.
-//
-//go:noescape
-func vecExpSumF64AVX2(dst, src *float64, n int, scale, max float64) float64
+func vecSoftmaxF64AVX2(dst, src *float64, ldd, lds, m, n int, scale float64)
 
 // vecColMaxF64AVX512:
 //

@@ -1766,106 +1766,109 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF64AVX2(src *float64, n int) float64
-// Requires: AVX
-TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VMAXPD (AX)(DX*1), Y1, Y1
-	VMAXPD 32(AX)(DX*1), Y2, Y2
-	VMAXPD 64(AX)(DX*1), Y3, Y3
-	VMAXPD 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+16, CX
-	JGE    main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VMAXPD (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+4, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         reduce
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VMAXPD     Y6, Y1, Y1
-
-reduce:
-	VMAXPD       Y3, Y1, Y1
-	VMAXPD       Y4, Y2, Y2
-	VMAXPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VMAXPD       X0, X1, X1
-	VMOVSD       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD scale+24(FP), Y0
-	VBROADCASTSD max+32(FP), Y1
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+
+row:
+	LEAQ         (CX)(BX*1), R9
 	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y5
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (CX)(R8*1), Y2, Y2
+	VMAXPD 32(CX)(R8*1), Y3, Y3
+	VMAXPD 64(CX)(R8*1), Y4, Y4
+	VMAXPD 96(CX)(R8*1), Y5, Y5
+	ADDQ   $+128, R8
+	SUBQ   $+16, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (CX)(R8*1), Y2, Y2
+	ADDQ   $+32, R8
+	SUBQ   $+4, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+4, DI
+	JZ           maxdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(R8*1), Y6, Y7
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y8
+	VBLENDVPD    Y6, Y7, Y8, Y7
+	VMAXPD       Y7, Y2, Y2
+
+maxdone:
+	VMAXPD       Y4, Y2, Y2
+	VMAXPD       Y5, Y3, Y3
+	VMAXPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VMAXPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VMAXPD       X3, X2, X2
+	VBROADCASTSD X2, Y2
+	VBROADCASTSD scale+48(FP), Y3
+	VMULPD       Y3, Y2, Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JLT          maindone
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          expmaindone
 
-main:
-	VMOVUPD      (CX)(BX*1), Y8
-	VMOVUPD      32(CX)(BX*1), Y11
-	VMOVUPD      64(CX)(BX*1), Y14
-	VMOVUPD      96(CX)(BX*1), Y17
-	VFMSUB213PD  Y1, Y0, Y8
-	VFMSUB213PD  Y1, Y0, Y11
-	VFMSUB213PD  Y1, Y0, Y14
-	VFMSUB213PD  Y1, Y0, Y17
-	VMAXPD       Y8, Y2, Y8
-	VMAXPD       Y11, Y2, Y11
-	VMAXPD       Y14, Y2, Y14
-	VMAXPD       Y17, Y2, Y17
-	VMOVAPD      Y3, Y9
-	VMOVAPD      Y3, Y12
-	VMOVAPD      Y3, Y15
-	VMOVAPD      Y3, Y18
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	VMOVUPD      (CX)(R8*1), Y8
+	VMOVUPD      32(CX)(R8*1), Y11
+	VMOVUPD      64(CX)(R8*1), Y14
+	VMOVUPD      96(CX)(R8*1), Y17
+	VFMSUB213PD  Y2, Y3, Y8
+	VFMSUB213PD  Y2, Y3, Y11
+	VFMSUB213PD  Y2, Y3, Y14
+	VFMSUB213PD  Y2, Y3, Y17
+	VMAXPD       Y8, Y0, Y8
+	VMAXPD       Y11, Y0, Y11
+	VMAXPD       Y14, Y0, Y14
+	VMAXPD       Y17, Y0, Y17
+	VMOVAPD      Y1, Y9
+	VMOVAPD      Y1, Y12
+	VMOVAPD      Y1, Y15
+	VMOVAPD      Y1, Y18
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y11, Y12
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y14, Y15
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y17, Y18
-	VSUBPD       Y3, Y9, Y10
-	VSUBPD       Y3, Y12, Y13
-	VSUBPD       Y3, Y15, Y16
-	VSUBPD       Y3, Y18, Y19
+	VSUBPD       Y1, Y9, Y10
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y1, Y15, Y16
+	VSUBPD       Y1, Y18, Y19
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y13, Y11
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y16, Y14
@@ -1930,30 +1933,31 @@ main:
 	VMULPD       Y12, Y13, Y13
 	VMULPD       Y15, Y16, Y16
 	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (AX)(BX*1)
-	VMOVUPD      Y13, 32(AX)(BX*1)
-	VMOVUPD      Y16, 64(AX)(BX*1)
-	VMOVUPD      Y19, 96(AX)(BX*1)
+	VMOVUPD      Y10, (AX)(R8*1)
+	VMOVUPD      Y13, 32(AX)(R8*1)
+	VMOVUPD      Y16, 64(AX)(R8*1)
+	VMOVUPD      Y19, 96(AX)(R8*1)
 	VADDPD       Y10, Y4, Y4
 	VADDPD       Y13, Y5, Y5
 	VADDPD       Y16, Y6, Y6
 	VADDPD       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+16, DX
-	JGE          main
+	ADDQ         $+128, R8
+	SUBQ         $+16, DI
+	JGE          expmain
 
-maindone:
-	ADDQ $+16, DX
-	SUBQ $+4, DX
-	JLT  singledone
+expmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  expsingledone
 
-single:
-	VMOVUPD      (CX)(BX*1), Y8
-	VFMSUB213PD  Y1, Y0, Y8
-	VMAXPD       Y8, Y2, Y8
-	VMOVAPD      Y3, Y9
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPD      (CX)(R8*1), Y8
+	VFMSUB213PD  Y2, Y3, Y8
+	VMAXPD       Y8, Y0, Y8
+	VMOVAPD      Y1, Y9
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
-	VSUBPD       Y3, Y9, Y10
+	VSUBPD       Y1, Y9, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
 	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
 	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
@@ -1970,54 +1974,108 @@ single:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (AX)(BX*1)
+	VMOVUPD      Y10, (AX)(R8*1)
 	VADDPD       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+4, DX
-	JGE          single
+	ADDQ         $+32, R8
+	SUBQ         $+4, DI
+	JGE          expsingle
 
-singledone:
-	ADDQ         $+4, DX
-	JZ           reduce
-	LEAQ         vecMaskf64avx2<>+32(SB), SI
-	SHLQ         $0x03, DX
-	SUBQ         DX, SI
-	VMOVUPS      (SI), Y8
-	VMASKMOVPD   (CX)(BX*1), Y8, Y9
-	VFMSUB213PD  Y1, Y0, Y9
-	VMAXPD       Y9, Y2, Y9
-	VMOVAPD      Y3, Y0
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y0
-	VSUBPD       Y3, Y0, Y1
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y9
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y1, Y1
-	VMASKMOVPD   Y1, Y8, (AX)(BX*1)
-	VANDPD       Y8, Y1, Y1
-	VADDPD       Y1, Y4, Y4
+expsingledone:
+	ADDQ         $+4, DI
+	JZ           expdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPD   (CX)(R8*1), Y8, Y9
+	VFMSUB213PD  Y2, Y3, Y9
+	VMAXPD       Y9, Y0, Y9
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y2
+	VSUBPD       Y1, Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y9
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y3, Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y3, Y3
+	VMASKMOVPD   Y3, Y8, (AX)(R8*1)
+	VANDPD       Y8, Y3, Y3
+	VADDPD       Y3, Y4, Y4
 
-reduce:
+expdone:
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
-	VMOVSD       X4, ret+40(FP)
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPD       X2, X4, X4
+	VPERMILPD    $0x01, X4, X2
+	VADDPD       X2, X4, X4
+	VBROADCASTSD X4, Y4
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VDIVPD       Y4, Y2, Y2
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          scalemaindone
+
+scalemain:
+	VMOVUPD (AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, (AX)(R8*1)
+	VMOVUPD 32(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 32(AX)(R8*1)
+	VMOVUPD 64(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 64(AX)(R8*1)
+	VMOVUPD 96(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 96(AX)(R8*1)
+	ADDQ    $+128, R8
+	SUBQ    $+16, DI
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPD (AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, (AX)(R8*1)
+	ADDQ    $+32, R8
+	SUBQ    $+4, DI
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ       $+4, DI
+	JZ         scaledone
+	LEAQ       vecMaskf64avx2<>+32(SB), CX
+	SHLQ       $0x03, DI
+	SUBQ       DI, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPD (AX)(R8*1), Y3, Y4
+	VMULPD     Y2, Y4, Y4
+	VMASKMOVPD Y4, Y3, (AX)(R8*1)
+
+scaledone:
+	ADDQ DX, AX
+	MOVQ R9, CX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -2107,7 +2165,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2884,14 +2942,14 @@ DATA vecConstf64avx2<>+2688(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2696(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2704(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx2<>+2712(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2720(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2728(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2736(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2744(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2752(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2760(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2768(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2776(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2720(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2728(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2736(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2744(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2752(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2760(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2768(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2776(SB)/8, $0xfff0000000000000
 GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2784
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff

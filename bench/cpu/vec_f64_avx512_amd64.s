@@ -2276,108 +2276,113 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+672(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMAXPD (AX)(DX*1), Z1, Z1
-	VMAXPD 64(AX)(DX*1), Z2, Z2
-	VMAXPD 128(AX)(DX*1), Z3, Z3
-	VMAXPD 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMAXPD (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        reduce
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VBLENDMPD Z5, Z0, K1, Z5
-	VMAXPD    Z5, Z1, Z1
-
-reduce:
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z4, Z2, Z2
-	VMAXPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VMAXPD        X0, X1, X1
-	VMOVSD        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX512F
-TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
+// func vecSoftmaxF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD scale+24(FP), Z0
-	VBROADCASTSD max+32(FP), Z1
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
-	XORQ         BX, BX
-	SUBQ         $+32, CX
-	JLT          maindone
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, SI
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 
-main:
-	VMOVUPD           (DX)(BX*1), Z8
-	VMOVUPD           64(DX)(BX*1), Z11
-	VMOVUPD           128(DX)(BX*1), Z14
-	VMOVUPD           192(DX)(BX*1), Z17
-	VFMSUB213PD       Z1, Z0, Z8
-	VFMSUB213PD       Z1, Z0, Z11
-	VFMSUB213PD       Z1, Z0, Z14
-	VFMSUB213PD       Z1, Z0, Z17
-	VMAXPD            Z8, Z2, Z8
-	VMAXPD            Z11, Z2, Z11
-	VMAXPD            Z14, Z2, Z14
-	VMAXPD            Z17, Z2, Z17
-	VMOVAPD           Z3, Z9
-	VMOVAPD           Z3, Z12
-	VMOVAPD           Z3, Z15
-	VMOVAPD           Z3, Z18
+row:
+	LEAQ         (DX)(SI*1), R9
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z5
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+32, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (DX)(R8*1), Z2, Z2
+	VMAXPD 64(DX)(R8*1), Z3, Z3
+	VMAXPD 128(DX)(R8*1), Z4, Z4
+	VMAXPD 192(DX)(R8*1), Z5, Z5
+	ADDQ   $+256, R8
+	SUBQ   $+32, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (DX)(R8*1), Z2, Z2
+	ADDQ   $+64, R8
+	SUBQ   $+8, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (DX)(R8*1), K1, Z6
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z7
+	VBLENDMPD    Z6, Z7, K1, Z6
+	VMAXPD       Z6, Z2, Z2
+
+maxdone:
+	VMAXPD        Z4, Z2, Z2
+	VMAXPD        Z5, Z3, Z3
+	VMAXPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPD        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VMAXPD        X3, X2, X2
+	VBROADCASTSD  X2, Z2
+	VBROADCASTSD  scale+48(FP), Z3
+	VMULPD        Z3, Z2, Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+32, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0        (R9)(R8*1)
+	PREFETCHT0        64(R9)(R8*1)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        192(R9)(R8*1)
+	VMOVUPD           (DX)(R8*1), Z8
+	VMOVUPD           64(DX)(R8*1), Z11
+	VMOVUPD           128(DX)(R8*1), Z14
+	VMOVUPD           192(DX)(R8*1), Z17
+	VFMSUB213PD       Z2, Z3, Z8
+	VFMSUB213PD       Z2, Z3, Z11
+	VFMSUB213PD       Z2, Z3, Z14
+	VFMSUB213PD       Z2, Z3, Z17
+	VMAXPD            Z8, Z0, Z8
+	VMAXPD            Z11, Z0, Z11
+	VMAXPD            Z14, Z0, Z14
+	VMAXPD            Z17, Z0, Z17
+	VMOVAPD           Z1, Z9
+	VMOVAPD           Z1, Z12
+	VMOVAPD           Z1, Z15
+	VMOVAPD           Z1, Z18
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z15
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z17, Z18
-	VSUBPD            Z3, Z9, Z10
-	VSUBPD            Z3, Z12, Z13
-	VSUBPD            Z3, Z15, Z16
-	VSUBPD            Z3, Z18, Z19
+	VSUBPD            Z1, Z9, Z10
+	VSUBPD            Z1, Z12, Z13
+	VSUBPD            Z1, Z15, Z16
+	VSUBPD            Z1, Z18, Z19
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z14
@@ -2442,30 +2447,31 @@ main:
 	VMULPD            Z12, Z13, Z13
 	VMULPD            Z15, Z16, Z16
 	VMULPD            Z18, Z19, Z19
-	VMOVUPD           Z10, (AX)(BX*1)
-	VMOVUPD           Z13, 64(AX)(BX*1)
-	VMOVUPD           Z16, 128(AX)(BX*1)
-	VMOVUPD           Z19, 192(AX)(BX*1)
+	VMOVUPD           Z10, (AX)(R8*1)
+	VMOVUPD           Z13, 64(AX)(R8*1)
+	VMOVUPD           Z16, 128(AX)(R8*1)
+	VMOVUPD           Z19, 192(AX)(R8*1)
 	VADDPD            Z10, Z4, Z4
 	VADDPD            Z13, Z5, Z5
 	VADDPD            Z16, Z6, Z6
 	VADDPD            Z19, Z7, Z7
-	ADDQ              $+256, BX
+	ADDQ              $+256, R8
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               expmain
 
-maindone:
+expmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  singledone
+	JLT  expsingledone
 
-single:
-	VMOVUPD           (DX)(BX*1), Z8
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z9
+expsingle:
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPD           (DX)(R8*1), Z8
+	VFMSUB213PD       Z2, Z3, Z8
+	VMAXPD            Z8, Z0, Z8
+	VMOVAPD           Z1, Z9
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
-	VSUBPD            Z3, Z9, Z10
+	VSUBPD            Z1, Z9, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
 	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
@@ -2482,55 +2488,109 @@ single:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
 	VPSLLQ            $0x34, Z9, Z9
 	VMULPD            Z9, Z10, Z10
-	VMOVUPD           Z10, (AX)(BX*1)
+	VMOVUPD           Z10, (AX)(R8*1)
 	VADDPD            Z10, Z4, Z4
-	ADDQ              $+64, BX
+	ADDQ              $+64, R8
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               expsingle
 
-singledone:
+expsingledone:
 	ADDQ              $+8, CX
-	JZ                reduce
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
-	VMOVUPD.Z         (DX)(BX*1), K1, Z8
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z0
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z0
-	VSUBPD            Z3, Z0, Z1
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z1, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z1, Z8
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VPSLLQ            $0x34, Z0, Z0
-	VMULPD            Z0, Z1, Z1
-	VMOVUPD           Z1, K1, (AX)(BX*1)
-	VADDPD            Z1, Z4, K1, Z4
+	JZ                expdone
+	MOVQ              $0x00000001, R10
+	SHLQ              CL, R10
+	DECQ              R10
+	KMOVW             R10, K1
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPD.Z         (DX)(R8*1), K1, Z8
+	VFMSUB213PD       Z2, Z3, Z8
+	VMAXPD            Z8, Z0, Z8
+	VMOVAPD           Z1, Z2
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z2
+	VSUBPD            Z1, Z2, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z3, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z3, Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
+	VPSLLQ            $0x34, Z2, Z2
+	VMULPD            Z2, Z3, Z3
+	VMOVUPD           Z3, K1, (AX)(R8*1)
+	VADDPD            Z3, Z4, K1, Z4
 
-reduce:
+expdone:
 	VADDPD        Z6, Z4, Z4
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
-	VMOVSD        X4, ret+40(FP)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPD        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPD        X2, X4, X4
+	VPERMILPD     $0x01, X4, X2
+	VADDPD        X2, X4, X4
+	VBROADCASTSD  X4, Z4
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
+	VDIVPD        Z4, Z2, Z2
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+32, CX
+	JLT           scalemaindone
+
+scalemain:
+	VMOVUPD (AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, (AX)(R8*1)
+	VMOVUPD 64(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 64(AX)(R8*1)
+	VMOVUPD 128(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 128(AX)(R8*1)
+	VMOVUPD 192(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+32, CX
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPD (AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+8, CX
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ      $+8, CX
+	JZ        scaledone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPD.Z (AX)(R8*1), K1, Z3
+	VMULPD    Z2, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(R8*1)
+
+scaledone:
+	ADDQ BX, AX
+	MOVQ R9, DX
+	DECQ DI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -2620,7 +2680,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -3217,6 +3277,6 @@ DATA vecConstf64avx512<>+640(SB)/8, $0x3f13ba9ba030ef3e
 DATA vecConstf64avx512<>+648(SB)/8, $0x3f0bf8dfadcf802e
 DATA vecConstf64avx512<>+656(SB)/8, $0xbfaad6f35dd47f6d
 DATA vecConstf64avx512<>+664(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx512<>+672(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+680(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+672(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+680(SB)/8, $0xfff0000000000000
 GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $688

@@ -23,8 +23,7 @@ func vecPortable[T float]() vecKernels[T] {
 		addRowRelu:    rows(addRowReluRow[T]),
 		addRowGelu:    rows(addRowGeluRow[T]),
 		mulRow:        rows(mulRowRow[T]),
-		rowMax:        rowMaxPortable[T],
-		expSum:        expSumPortable[T],
+		softmaxRows:   softmaxRowsPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
 		dots:          dotsPortable[T],
@@ -130,24 +129,24 @@ func mulRowRow[T float](dst, src, row []T, _, _ T) {
 	}
 }
 
-func rowMaxPortable[T float](src *T, n int) T {
-	largest := T(math.Inf(-1))
-	for _, x := range unsafe.Slice(src, n) {
-		if x > largest {
-			largest = x
+func softmaxRowsPortable[T float](dst, src *T, ldd, lds, m, n int, scale T) {
+	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
+		largest, sum := T(math.Inf(-1)), T(0)
+		for _, x := range from {
+			if x > largest {
+				largest = x
+			}
+		}
+		for j, x := range from {
+			to[j] = T(math.Exp(float64(x*scale - largest*scale)))
+			sum += to[j]
+		}
+		for j := range to {
+			to[j] /= sum
 		}
 	}
-	return largest
-}
-
-func expSumPortable[T float](dst, src *T, n int, scale, max T) T {
-	to := unsafe.Slice(dst, n)
-	var sum T
-	for j, x := range unsafe.Slice(src, n) {
-		to[j] = T(math.Exp(float64(x*scale - max)))
-		sum += to[j]
-	}
-	return sum
 }
 
 func colMaxPortable[T float](dst, src *T, ld, m, n int) {

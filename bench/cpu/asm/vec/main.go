@@ -22,7 +22,7 @@ func main() {
 			err := simd.WriteFile(filepath.Join("..", name), func(c *build.Context) {
 				g := &gen{Context: c, isa: isa, element: t}
 				g.maps()
-				g.reductions()
+				g.softmax()
 				g.columns()
 				g.dots()
 				g.copyColumns()

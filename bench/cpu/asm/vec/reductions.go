@@ -10,19 +10,15 @@ import (
 // accumulators is the number of independent partial results of a reduction.
 const accumulators = 4
 
-func (g *gen) reductions() {
-	g.rowMax()
-	g.expSum()
-}
-
 // strip walks the n elements of a row: accumulators vectors at a time, single
 // ones, then the rest under a mask. at is the offset in bytes.
-func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+func (g *gen) strip(pass string, n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+	g.Load(g.Param("n"), n)
 	g.XORQ(at, at)
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{"main", accumulators}, {"single", 1}} {
+	}{{pass + "main", accumulators}, {pass + "single", 1}} {
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
@@ -33,13 +29,13 @@ func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
 		g.Label(step.name + "done")
 		g.ADDQ(operand.I32(step.count*g.lanes()), n)
 	}
-	g.JZ(operand.LabelRef("reduce"))
+	g.JZ(operand.LabelRef(pass + "done"))
 	vectors(1, g.mask(n))
-	g.Label("reduce")
+	g.Label(pass + "done")
 }
 
-// fold reduces the accumulators to the lowest lane of the first and returns it.
-func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
+// fold reduces the accumulators to one element and fills a vector with it.
+func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) reg.VecVirtual {
 	for width := len(acc) / 2; width > 0; width /= 2 {
 		for i := range width {
 			g.op(mnemonic, acc[i+width], acc[i], acc[i])
@@ -60,12 +56,8 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
 		g.op("VPERMIL", operand.U8(s), v.AsX(), other.AsX())
 		g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
 	}
-	result, err := g.ReturnIndex(0).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	g.emit("VMOVS"+g.mnemonic, v.AsX(), result.Addr)
-	g.end()
+	g.broadcast(v.AsX(), v)
+	return v
 }
 
 func (g *gen) accumulate(k konst) []reg.VecVirtual {
@@ -77,47 +69,72 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
-func (g *gen) rowMax() {
-	g.begin("RowMax", "func(src *T, n int) T")
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
+// softmax passes over each row three times: the maximum; the exponentials of the
+// distance to it, and their sum; the division. The rows come from far: while the
+// exponentials keep the units busy, the next row is fetched.
+func (g *gen) softmax() {
+	g.begin("Softmax", "func(dst, src *T, ldd, lds, m, n int, scale T)")
+	dst, src, ldd, lds, m := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds"), g.load("m")
+	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	g.bytes(ldd)
+	g.bytes(lds)
+	memory := func(base reg.Register, u int) operand.Mem {
+		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+	}
+	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	g.Label("row")
+	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+
 	lowest := g.num(math.Inf(-1))
-	g.pin(lowest)
 	acc := g.accumulate(lowest)
-	g.strip(n, at, func(count int, mask *mask) {
+	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
-			m := operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 			if mask == nil {
-				g.op("VMAX", m, acc[u], acc[u])
+				g.op("VMAX", memory(src, u), acc[u], acc[u])
 				continue
 			}
-			x := g.vector()
-			g.get(m, mask, x)
-			g.only(mask, g.pinned[uint64(lowest)], x)
+			x, low := g.vector(), g.vector()
+			g.get(memory(src, u), mask, x)
+			g.set(lowest, low)
+			g.only(mask, low, x)
 			g.op("VMAX", x, acc[u], acc[u])
 		}
 	})
-	g.fold("VMAX", acc)
-}
-
-func (g *gen) expSum() {
-	g.begin("ExpSum", "func(dst, src *T, n int, scale, max T) T")
-	dst, src, n, at := g.load("dst"), g.load("src"), g.load("n"), g.GP64()
-	scale, max := g.vector(), g.vector()
+	largest, scale := g.fold("VMAX", acc), g.vector()
 	g.broadcast(g.argument("scale"), scale)
-	g.broadcast(g.argument("max"), max)
-	g.pin(g.expMinFlushed(), g.num(g.magic()))
-	acc := g.accumulate(g.num(0))
-	g.strip(n, at, func(count int, mask *mask) {
+	g.op("VMUL", scale, largest, largest)
+
+	acc = g.accumulate(g.num(0))
+	g.strip("exp", n, at, func(count int, mask *mask) {
+		for line := 0; line < count*g.isa.Bytes; line += 64 {
+			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: line})
+		}
 		g.interleave(count, func(u int) {
 			x := g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.op("VFMSUB213", max, scale, x)
+			g.get(memory(src, u), mask, x)
+			g.op("VFMSUB213", largest, scale, x)
 			p := g.expNonPositive(x)
-			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
+			g.put(p, mask, memory(dst, u))
 			g.accumulateMasked(p, mask, acc[u])
 		})
 	})
-	g.fold("VADD", acc)
+	sum, inverse := g.fold("VADD", acc), g.vector()
+	g.set(g.num(1), inverse)
+	g.op("VDIV", sum, inverse, inverse)
+
+	g.strip("scale", n, at, func(count int, mask *mask) {
+		for u := range count {
+			x := g.vector()
+			g.get(memory(dst, u), mask, x)
+			g.op("VMUL", inverse, x, x)
+			g.put(x, mask, memory(dst, u))
+		}
+	})
+	g.ADDQ(ldd, dst)
+	g.MOVQ(next, src)
+	g.DECQ(m)
+	g.JNZ(operand.LabelRef("row"))
+	g.end()
 }
 
 // accumulateMasked adds the selected lanes of x.
