@@ -22,6 +22,10 @@ func TestMemoryReduction(t *testing.T) {
 		{"Bias_GELU_Dropout", "512x1024", "66.6%"},
 		{"Residual_LayerNorm", "512x1024", "40.0%"},
 		{"Full_Attention", "4x8x256x64", "85.7%"},
+		// 6 times 136 scores and 4 times 16x8 inputs and outputs, or the latter alone.
+		{"Causal_Attention", "1x1x16x16x8", "61.4%"},
+		// Fused: 4x1x8 of Q and of O, 1x16x8 of K and of V; besides 6 times 4x16 scores.
+		{"Decode_Attention", "1x4x1x16x8", "54.5%"},
 	} {
 		_, chain := build(t, c.pattern, c.shape)
 		got := fmt.Sprintf("%.1f%%", 100*(1-float64(chain.FusedBytes(schema.FP32))/float64(chain.UnfusedBytes(schema.FP32))))
@@ -69,6 +73,10 @@ func TestFLOP(t *testing.T) {
 		{"Residual_LayerNorm", "3x5", (1 + 7) * 3 * 5},
 		{"Softmax_Mask", "2x3x5", (1 + 5) * 2 * 3 * 5},
 		{"Full_Attention", "2x3x5x7", 4*2*3*5*5*7 + 6*2*3*5*5},
+		// Query i of 5 sees i + 5 of 9 keys: 35 scores.
+		{"Causal_Attention", "2x3x5x9x7", 2 * 3 * 35 * (4*7 + 6)},
+		{"Grouped_Query_Attention", "2x6x3x5x5x7", 2 * 6 * 15 * (4*7 + 6)},
+		{"Decode_Attention", "2x6x3x9x7", 2 * 6 * 9 * (4*7 + 6)},
 	} {
 		if _, chain := build(t, c.pattern, c.shape); chain.FLOP() != c.want {
 			t.Errorf("%s %s: %d FLOP, want %d", c.pattern, c.shape, chain.FLOP(), c.want)
@@ -97,6 +105,9 @@ func TestBuildRefusesShapes(t *testing.T) {
 		{"matmul", "1099511627776x1099511627776x2"},
 		{"Conv2d_ReLU", "1x3x8x8x4x3x1x1x2"}, // groups do not divide the channels
 		{"Conv2d_ReLU", "1x4x2x2x4x5x1x0x1"}, // kernel larger than the image
+		{"Causal_Attention", "1x4x9x8x16"},   // the first query would see no key
+		{"Grouped_Query_Attention", "1x4x3x8x8x16"},
+		{"Decode_Attention", "1x4x8x8x16"},
 	} {
 		p, err := Lookup(c.pattern)
 		if err != nil {
@@ -113,7 +124,7 @@ func TestBuildRefusesShapes(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	for words, want := range map[string]int{"all": 17, "none": 0, "elementwise": 3, "linear": 8, "linear,QK_T": 9, "attention,conv": 6, "linear,Linear_Bias": 8, "linear_bias_relu": 1} {
+	for words, want := range map[string]int{"all": 20, "none": 0, "elementwise": 3, "linear": 8, "linear,QK_T": 9, "attention,conv": 9, "linear,Linear_Bias": 8, "linear_bias_relu": 1} {
 		if ps, err := Select(strings.Split(words, ",")); err != nil || len(ps) != want {
 			t.Errorf("%s: %d patterns, %v, want %d", words, len(ps), err, want)
 		}

@@ -123,7 +123,7 @@ func TestSweepOutOfTime(t *testing.T) {
 		}
 	}
 	x := cal.Device.FusionCrossovers[0]
-	const want = "neutral at m=1, fuse at m=2048; the flip lies between m=1 and m=2048; the time was up before the points were closer"
+	const want = "neutral at m=1, fuse at m=512; the flip lies between m=1 and m=512; the time was up before the points were closer"
 	if len(x.Points) != 2 || x.Reason != want {
 		t.Errorf("%d points, %s; want %s", len(x.Points), x.Reason, want)
 	}

@@ -18,7 +18,11 @@ type Tensor struct {
 	Sums bool
 	// Factors marks what multiplies integers and is none itself: it is in fp32.
 	Factors bool
-	Fill    Fill
+	// Causal marks scores [.., Sq, Sk] of queries that see no key behind their own: of
+	// row i only the elements up to column i + Sk - Sq have a meaning. The last query
+	// sees all keys.
+	Causal bool
+	Fill   Fill
 }
 
 // Elems is the number of elements.
@@ -30,15 +34,25 @@ func (t *Tensor) Elems() int64 {
 	return n
 }
 
-// Bytes is its size in a case of the type.
+// Used is the number of elements that have a meaning.
+func (t *Tensor) Used() int64 {
+	n := t.Elems()
+	if t.Causal {
+		sq, sk := t.Dims[len(t.Dims)-2], t.Dims[len(t.Dims)-1]
+		n = n / (sq * sk) * (sq*sk - sq*(sq-1)/2)
+	}
+	return n
+}
+
+// Bytes is the size of what is used of it in a case of the type.
 func (t *Tensor) Bytes(d schema.DType) int64 {
 	switch {
 	case t.Sums:
-		return t.Elems() * d.SumBytes()
+		return t.Used() * d.SumBytes()
 	case t.Factors:
-		return t.Elems() * schema.FP32.Bytes()
+		return t.Used() * schema.FP32.Bytes()
 	}
-	return t.Elems() * d.Bytes()
+	return t.Used() * d.Bytes()
 }
 
 // approxElems cannot overflow.

@@ -18,4 +18,6 @@ func Bias(x, b *Tensor) Op {
 
 // like is a tensor of the dimensions of t, for what is done to each of its elements:
 // sums stay sums.
-func like(name string, t *Tensor) *Tensor { return &Tensor{Name: name, Dims: t.Dims, Sums: t.Sums} }
+func like(name string, t *Tensor) *Tensor {
+	return &Tensor{Name: name, Dims: t.Dims, Sums: t.Sums, Causal: t.Causal}
+}

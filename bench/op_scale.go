@@ -11,7 +11,7 @@ func Scale(x *Tensor, factor float64) Op {
 		Name:   "scale",
 		In:     []*Tensor{x},
 		Out:    like("scale", x),
-		FLOP:   x.Elems(),
+		FLOP:   x.Used(),
 		Params: ScaleParams{factor},
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			return ref.Scale(in[0], factor, p)

@@ -24,7 +24,7 @@ func fullCalibrator() (*Calibrator, *fake) {
 	c := fakeCalibrator(f, schema.Full)
 	c.Runner.Settings.MaxSamples = stat.MinSamples
 	twoNodes(c)
-	c.Options.Patterns = []Pattern{Patterns()[0], Patterns()[3]}
+	c.Options.Patterns = named("Linear_Bias", "Conv2d_ReLU")
 	return c, f
 }
 

@@ -7,9 +7,64 @@ import (
 )
 
 // attentionShape is the shape of O = softmax(Q K^T / sqrt(D)) V, contiguous:
-// Q and O are [heads, sq, d], K and V are [heads, sk, d], the scores are
-// [heads, sq, sk]. heads counts the batch in.
-type attentionShape struct{ heads, sq, sk, d int }
+// Q and O are [heads, sq, d], K and V are [heads/group, sk, d], the scores are
+// [heads, sq, sk]. heads counts the batch in; as many as group follow each other and
+// share K and V. With causal, query i sees the keys up to i + sk - sq.
+type attentionShape struct {
+	heads, sq, sk, d int
+	group            int
+	causal           bool
+}
+
+func (s attentionShape) check(workers int) error {
+	switch {
+	case s.heads <= 0 || s.sq <= 0 || s.sk <= 0 || s.d <= 0 || s.group <= 0 || workers <= 0:
+		return fmt.Errorf("cpu: attention %+v with %d workers: want positive numbers", s, workers)
+	case s.heads%s.group != 0:
+		return fmt.Errorf("cpu: attention %+v: groups do not divide the heads", s)
+	case s.causal && s.sq > s.sk:
+		return fmt.Errorf("cpu: attention %+v: the first queries see no key", s)
+	}
+	return nil
+}
+
+// sharing has the queries of all heads that share K and V in one head, unless they see
+// different keys.
+func (s attentionShape) sharing() attentionShape {
+	if !s.causal {
+		s.heads, s.sq, s.group = s.heads/s.group, s.sq*s.group, 1
+	}
+	return s
+}
+
+// seen is the number of keys that a query sees.
+func (s attentionShape) seen(query int) int {
+	if s.causal {
+		return query + 1 + s.sk - s.sq
+	}
+	return s.sk
+}
+
+// shares divides the blocks of rows of all heads among workers so that each has to do
+// with as many keys: worker i gets those from share i on to the next.
+func (s attentionShape) shares(workers, rows int) []int {
+	blocks, total := ceilDiv(s.sq, rows), 0
+	keys := func(i int) int { return s.seen(min((i%blocks+1)*rows, s.sq) - 1) }
+	for i := range blocks {
+		total += s.heads * keys(i)
+	}
+	shares, done := make([]int, 1, workers+1), 0
+	for i := range s.heads * blocks {
+		for len(shares) < workers && (2*done+keys(i))*workers >= 2*total*len(shares) {
+			shares = append(shares, i)
+		}
+		done += keys(i)
+	}
+	for len(shares) <= workers {
+		shares = append(shares, s.heads*blocks)
+	}
+	return shares
+}
 
 // attention is the plan of attention and of its parts, for one shape, element
 // type and instruction set. Its methods bind tensors and give kernels of a team
@@ -26,11 +81,11 @@ type attention[T float] struct {
 }
 
 func newAttention[T float](isa ISA, caches cacheSizes, workers int, s attentionShape) (*attention[T], error) {
-	if s.heads <= 0 || s.sq <= 0 || s.sk <= 0 || s.d <= 0 || workers <= 0 {
-		return nil, fmt.Errorf("cpu: attention %+v with %d workers: want positive numbers", s, workers)
+	if err := s.check(workers); err != nil {
+		return nil, err
 	}
 	return &attention[T]{
-		attentionShape: s,
+		attentionShape: s.sharing(),
 		scale:          T(1 / math.Sqrt(float64(s.d))),
 		isa:            isa,
 		caches:         cacheSizes{orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2), orElse(caches.L3, typicalCaches.L3)},
@@ -54,7 +109,8 @@ func (a *attention[T]) scratchBytes() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	each := max(qk.scratchBytes(), pv.scratchBytes(), rows.scratchBytes(), lengthBytes[T](a.streamLengths(a.newStream())...))
+	each := max(qk.scratchBytes(), pv.scratchBytes(), rows.scratchBytes(),
+		lengthBytes[T](a.streamLengths(a.newStream())...), lengthBytes[T](a.newCausal().lengths()...))
 	return each * int64(a.workers), nil
 }
 

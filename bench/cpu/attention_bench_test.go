@@ -17,7 +17,7 @@ func BenchmarkAttention(b *testing.B) {
 	}
 	for _, isa := range isas {
 		for _, sq := range []int{128, 256, 512, 1024, 4096} {
-			s := attentionShape{max(1, 1024/sq), sq, sq, 64}
+			s := attentionShape{max(1, 1024/sq), sq, sq, 64, 1, false}
 			b.Run(fmt.Sprintf("%s/fp32/%d", isa, sq), func(b *testing.B) { benchmarkAttention[float32](b, isa, s) })
 			b.Run(fmt.Sprintf("%s/fp64/%d", isa, sq), func(b *testing.B) { benchmarkAttention[float64](b, isa, s) })
 		}

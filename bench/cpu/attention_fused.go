@@ -27,7 +27,7 @@ func (a *attention[T]) newStream() *stream[T] {
 	// the packed K and V.
 	fit := a.caches.L2 / 16 / (a.pack.nr * int(unsafe.Sizeof(T(0)))) / a.pack.mr * a.pack.mr
 	return &stream[T]{
-		keys:   min(max(fit, a.pack.mr), a.sk),
+		keys:   even(a.sk, max(fit, a.pack.mr), a.pack.mr),
 		panels: ceilDiv(a.sq, a.pack.nr),
 		d:      newPanels(a.d, a.pack.mr),
 	}
@@ -65,9 +65,10 @@ func (a *attention[T]) newStreamScratch(s *stream[T], mem []byte) *streamScratch
 }
 
 // streamPanel is a panel of queries on its way: n of them from the first on, in
-// width columns.
+// width columns. Its last query has seen all keys that any of them sees.
 type streamPanel[T float] struct {
 	first, n, width int
+	seen            int
 	q, acc          []T
 	max, sum        []T
 }
@@ -77,7 +78,7 @@ func (a *attention[T]) panel(buf *streamScratch[T], i, g int) streamPanel[T] {
 	nr, first := a.pack.nr, i*a.pack.nr
 	n := min(nr, a.sq-first)
 	width := ceilDiv(n, a.pack.vl) * a.pack.vl
-	return streamPanel[T]{first, n, width, buf.q[g*a.d*nr:], buf.acc[g*a.d*nr:][:a.d*width], buf.max[g*nr:][:width], buf.sum[g*nr:][:width]}
+	return streamPanel[T]{first, n, width, a.seen(first + n - 1), buf.q[g*a.d*nr:], buf.acc[g*a.d*nr:][:a.d*width], buf.max[g*nr:][:width], buf.sum[g*nr:][:width]}
 }
 
 // full is O = softmax(Q K^T / sqrt(D)) V.
@@ -91,14 +92,21 @@ func (a *attention[T]) full(mem []byte, q, k, v, o []T) (func(w *worker), error)
 	for i := range scratch {
 		scratch[i] = a.newStreamScratch(s, parts[i])
 	}
+	shares := a.shares(a.workers, a.pack.nr)
 	return func(w *worker) {
-		item, end := w.share(a.heads*s.panels, 1)
+		item, end := shares[w.id], shares[w.id+1]
 		buf := scratch[w.id]
 		for packed := -1; item < end; {
 			h, panel := item/s.panels, item%s.panels
-			if h != packed {
-				a.packKV(s, buf, head(k, h, a.sk, a.d), head(v, h, a.sk, a.d))
-				packed = h
+			if kv := h / a.group; kv != packed {
+				// Those that the last of the worker's panels of these heads sees.
+				last := min(end, (kv+1)*a.group*s.panels) - 1
+				seen := a.seen(a.sq - 1)
+				if last/s.panels == h {
+					seen = a.panel(buf, last%s.panels, 0).seen
+				}
+				a.packKV(s, buf, head(k, kv, a.sk, a.d), head(v, kv, a.sk, a.d), seen)
+				packed = kv
 			}
 			count := min(streamGroup, s.panels-panel, end-item)
 			a.streamPanels(s, buf, head(q, h, a.sq, a.d), head(o, h, a.sq, a.d), panel, count)
@@ -107,14 +115,18 @@ func (a *attention[T]) full(mem []byte, q, k, v, o []T) (func(w *worker), error)
 	}, nil
 }
 
-// packKV packs K and the transposed V of a head as left-hand sides.
-func (a *attention[T]) packKV(s *stream[T], buf *streamScratch[T], k, v matrix[T]) {
-	v = v.transposed()
-	for at := 0; at < a.sk; at += s.keys {
+// packKV packs the blocks of K and V of a head in which the first seen keys are, as
+// left-hand sides. V counts as transposed: a panel is some of its columns.
+func (a *attention[T]) packKV(s *stream[T], buf *streamScratch[T], k, v matrix[T], seen int) {
+	for at := 0; at < seen; at += s.keys {
 		n := min(s.keys, a.sk-at)
 		ps := newPanels(n, a.pack.mr)
 		a.pack.packA(buf.k[at*a.d:], k, at, 0, a.d, ps, 0, ps.n)
-		a.pack.packA(buf.v[at*a.d:], v, 0, at, n, s.d, 0, s.d.n)
+		for i := range s.d.n {
+			lo, hi := s.d.rows(i)
+			to, from := buf.v[at*a.d+lo*n:][:n*(hi-lo)], v.data[at*v.ld+lo:][:(n-1)*v.ld+hi-lo]
+			a.vec.copyColumns(&to[0], &from[0], v.ld, n, hi-lo)
+		}
 	}
 }
 
@@ -129,7 +141,9 @@ func (a *attention[T]) streamPanels(s *stream[T], buf *streamScratch[T], q, o ma
 	}
 	for at := 0; at < a.sk; at += s.keys {
 		for g := range count {
-			a.streamBlock(s, buf, a.panel(buf, panel+g, g), at, min(s.keys, a.sk-at))
+			if p := a.panel(buf, panel+g, g); at < p.seen {
+				a.streamBlock(s, buf, p, at, min(s.keys, a.sk-at))
+			}
 		}
 	}
 	for g := range count {
@@ -143,27 +157,43 @@ func (a *attention[T]) streamPanels(s *stream[T], buf *streamScratch[T], q, o ma
 	}
 }
 
-// streamBlock takes a panel of queries past a block of keys.
+// streamBlock takes a panel of queries past those of a block of keys that it sees.
 func (a *attention[T]) streamBlock(s *stream[T], buf *streamScratch[T], p streamPanel[T], at, keys int) {
-	packed, ps := buf.k[at*a.d:], newPanels(keys, a.pack.mr)
+	packed, ps, seen := buf.k[at*a.d:], newPanels(keys, a.pack.mr), min(keys, p.seen-at)
 	for i := range ps.n {
 		lo, hi := ps.rows(i)
+		if lo >= seen {
+			break
+		}
 		a.pack.tile(hi-lo, p.width, a.d, &packed[lo*a.d], &p.q[0], &buf.s[lo*p.width], p.width, false, &buf.s[lo*p.width], nil)
+	}
+	if a.causal {
+		a.mask(p, buf.s, at, seen)
 	}
 	previous, step := buf.previous[:p.width], buf.step[:p.width]
 	copy(previous, p.max)
-	a.vec.colMax(&p.max[0], &buf.s[0], p.width, keys, p.width)
+	a.vec.colMax(&p.max[0], &buf.s[0], p.width, seen, p.width)
 	if at > 0 {
 		a.rescale(p, previous, step)
 	}
-	for j, m := range p.max {
-		step[j] = -m * a.scale
-	}
-	a.vec.colExpSum(&buf.s[0], &buf.s[0], &step[0], &p.sum[0], p.width, keys, p.width, a.scale)
+	a.vec.scale.slice(step, p.max, nil, -a.scale, 0)
+	a.vec.colExpSum(&buf.s[0], &buf.s[0], &step[0], &p.sum[0], p.width, seen, p.width, a.scale)
 	packed = buf.v[at*a.d:]
 	for i := range s.d.n {
 		lo, hi := s.d.rows(i)
-		a.pack.tile(hi-lo, p.width, keys, &packed[lo*keys], &buf.s[0], &p.acc[lo*p.width], p.width, at > 0, &p.acc[lo*p.width], nil)
+		a.pack.tile(hi-lo, p.width, seen, &packed[lo*keys], &buf.s[0], &p.acc[lo*p.width], p.width, at > 0, &p.acc[lo*p.width], nil)
+	}
+}
+
+// mask takes out of the scores of the keys from at on what the queries of a panel do
+// not see: of key at + i those before query i + hidden.
+func (a *attention[T]) mask(p streamPanel[T], scores []T, at, keys int) {
+	hidden := at + 1 - a.seen(p.first)
+	for i := max(0, 1-hidden); i < keys; i++ {
+		row := scores[i*p.width:][:i+hidden]
+		for j := range row {
+			row[j] = T(math.Inf(-1))
+		}
 	}
 }
 

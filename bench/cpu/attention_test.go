@@ -8,17 +8,42 @@ import (
 )
 
 var attentionShapes = []attentionShape{
-	{1, 1, 1, 1}, {2, 33, 17, 5}, {3, 64, 130, 64}, {1, 65, 300, 64}, {2, 31, 129, 80}, {1, 100, 1, 3}, {5, 14, 30, 16}, {1, 47, 513, 24},
+	{1, 1, 1, 1, 1, false}, {2, 33, 17, 5, 1, false}, {3, 64, 130, 64, 1, false}, {1, 65, 300, 64, 1, false}, {2, 31, 129, 80, 1, false}, {1, 100, 1, 3, 1, false}, {5, 14, 30, 16, 1, false}, {1, 47, 513, 24, 1, false},
+}
+
+// causalShapes: squares, chunks of a longer sequence, one query and one key; without
+// groups, with, and all heads in one. The diagonal crosses tiles, panels and blocks.
+var causalShapes = []attentionShape{
+	{1, 1, 1, 1, 1, true}, {2, 33, 33, 5, 1, true}, {3, 64, 130, 64, 3, true}, {1, 65, 300, 64, 1, true}, {4, 31, 31, 80, 2, true},
+	{1, 1, 100, 3, 1, true}, {6, 14, 30, 16, 3, true}, {2, 47, 1100, 24, 2, true}, {1, 150, 150, 33, 1, true},
+}
+
+// decodeShapes: one key, less than a step of keys, less and more than a block; one
+// query, as many as a group of the kernels has, and others.
+var decodeShapes = []attentionShape{
+	{1, 1, 1, 1, 1, false}, {2, 1, 3, 5, 1, false}, {4, 1, 37, 64, 4, false}, {6, 1, 1030, 33, 2, false}, {3, 1, 260, 128, 3, false},
+	{5, 1, 2100, 16, 5, false}, {8, 1, 129, 80, 8, false}, {64, 1, 50, 7, 32, false}, {1, 1, 4099, 17, 1, false},
 }
 
 func TestAttention(t *testing.T) {
+	eachAttention(t, attentionShapes, testAttention[float32], testAttention[float64])
+}
+func TestCausalAttention(t *testing.T) {
+	eachAttention(t, causalShapes, testCausal[float32], testCausal[float64])
+}
+func TestDecode(t *testing.T) {
+	eachAttention(t, decodeShapes, testDecode[float32], testDecode[float64])
+}
+
+func eachAttention(t *testing.T, shapes []attentionShape, tests ...func(t *testing.T, isa ISA, tm *team, s attentionShape)) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		for _, workers := range []int{1, 3} {
 			tm := newTestTeam(t, workers)
-			for _, s := range attentionShapes {
-				t.Run(fmt.Sprintf("%dx%dx%dx%d on %d", s.heads, s.sq, s.sk, s.d, workers), func(t *testing.T) {
-					testAttention[float32](t, isa, tm, s)
-					testAttention[float64](t, isa, tm, s)
+			for _, s := range shapes {
+				t.Run(fmt.Sprintf("%dx%dx%dx%d by %d on %d", s.heads, s.sq, s.sk, s.d, s.group, workers), func(t *testing.T) {
+					for _, test := range tests {
+						test(t, isa, tm, s)
+					}
 				})
 			}
 		}
@@ -41,8 +66,8 @@ func wantAttention[T float](s attentionShape, q, k, v []T) attentionWant {
 	}
 	scale, u := 1/math.Sqrt(float64(s.d)), gamma[T](1)
 	for row := range s.heads * s.sq {
-		h := row / s.sq
-		scores, bounds := w.scores[row*s.sk:][:s.sk], w.scoresBound[row*s.sk:][:s.sk]
+		h, seen := row/s.sq/s.group, s.seen(row%s.sq)
+		scores, bounds := w.scores[row*s.sk:][:seen], w.scoresBound[row*s.sk:][:seen]
 		largest, span, worst := math.Inf(-1), 0.0, 0.0
 		for j := range scores {
 			for i := range s.d {
@@ -56,7 +81,7 @@ func wantAttention[T float](s attentionShape, q, k, v []T) attentionWant {
 			worst = math.Max(worst, bounds[j])
 		}
 		sum := 0.0
-		p := w.p[row*s.sk:][:s.sk]
+		p := w.p[row*s.sk:][:seen]
 		for j, x := range scores {
 			p[j] = math.Exp(x - largest)
 			sum += p[j]
@@ -76,60 +101,171 @@ func wantAttention[T float](s attentionShape, q, k, v []T) attentionWant {
 	return w
 }
 
-func testAttention[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
-	a, err := newAttention[T](isa, cacheSizes{}, len(tm.workers), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+// attentionTensors are random inputs, results that hold random values, and what is
+// wanted of the results.
+type attentionTensors[T float] struct {
+	t                     *testing.T
+	what                  string
+	q, k, v, scores, p, o []T
+	want                  attentionWant
+}
+
+func newAttentionTensors[T float](t *testing.T, isa ISA, s attentionShape) *attentionTensors[T] {
 	r := rand.New(rand.NewPCG(9, 10))
 	random := func(n int) []T {
 		x := guardedOne[T](t, n, n%2 == 0)
 		fillRandom(r, x, 1, n, n)
 		return x
 	}
-	q, k, v := random(s.heads*s.sq*s.d), random(s.heads*s.sk*s.d), random(s.heads*s.sk*s.d)
-	scores, p := random(s.heads*s.sq*s.sk), random(s.heads*s.sq*s.sk)
-	o := random(s.heads * s.sq * s.d)
+	x := &attentionTensors[T]{t: t, what: fmt.Sprintf("cpu: %s %T %+v", isa, T(0), s)}
+	keys := s.heads / s.group * s.sk * s.d
+	x.q, x.k, x.v, x.o = random(s.heads*s.sq*s.d), random(keys), random(keys), random(s.heads*s.sq*s.d)
+	x.scores, x.p = random(s.heads*s.sq*s.sk), random(s.heads*s.sq*s.sk)
+	x.want = wantAttention(s, x.q, x.k, x.v)
+	return x
+}
+
+// check compares what has a meaning: where nothing is wanted, anything may be.
+func (x *attentionTensors[T]) check(name string, got []T, want, bound []float64) {
+	x.t.Helper()
+	for i, w := range want {
+		if e := math.Abs(float64(got[i]) - w); bound[i] > 0 && !(e <= bound[i]) {
+			x.t.Fatalf("%s %s: [%d] = %g, want %g +- %g", x.what, name, i, got[i], w, bound[i])
+		}
+	}
+}
+
+// forget has every result that is not written anew show.
+func (x *attentionTensors[T]) forget() {
+	for _, y := range [][]T{x.scores, x.p, x.o} {
+		for i := range y {
+			y[i] = T(math.NaN())
+		}
+	}
+}
+
+// must runs a kernel that could be bound.
+func (x *attentionTensors[T]) must(tm *team) func(f func(w *worker), err error) {
+	return func(f func(w *worker), err error) {
+		x.t.Helper()
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		tm.run(f)
+	}
+}
+
+func newTestAttention[T float](t *testing.T, isa ISA, tm *team, s attentionShape) (*attention[T], []byte) {
+	a, err := newAttention[T](isa, cacheSizes{}, len(tm.workers), s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	bytes, err := a.scratchBytes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	mem, _ := guardedBytes(t, int(bytes))
-	want := wantAttention(s, q, k, v)
-	check := func(name string, got []T, want, bound []float64) {
-		t.Helper()
-		for i, w := range want {
-			if e := math.Abs(float64(got[i]) - w); !(e <= bound[i]) {
-				t.Fatalf("cpu: %s %T %s %+v: [%d] = %g, want %g +- %g", isa, got[i], name, s, i, got[i], w, bound[i])
-			}
-		}
-	}
-	bound := func(f func(w *worker), err error) func(w *worker) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
+	return a, mem
+}
+
+func testAttention[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
+	a, mem := newTestAttention[T](t, isa, tm, s)
+	x := newAttentionTensors[T](t, isa, s)
+	w, must := x.want, x.must(tm)
 	for range 2 { // scratch holds old values the second time
-		tm.run(bound(a.qkT(mem, q, k, scores)))
-		tm.run(a.scaleScores(scores, scores))
-		check("qkT, scaled", scores, want.scores, want.scoresBound)
-		tm.run(a.softmax(p, scores))
-		check("softmax", p, want.p, want.pBound)
-		tm.run(bound(a.pv(mem, p, v, o)))
-		check("pv", o, want.o, want.oBound)
-		for _, x := range [][]T{scores, p, o} {
-			for i := range x {
-				x[i] = T(math.NaN())
+		must(a.qkT(mem, x.q, x.k, x.scores))
+		tm.run(a.scaleScores(x.scores, x.scores))
+		x.check("qkT, scaled", x.scores, w.scores, w.scoresBound)
+		tm.run(a.softmax(x.p, x.scores))
+		x.check("softmax", x.p, w.p, w.pBound)
+		must(a.pv(mem, x.p, x.v, x.o))
+		x.check("pv", x.o, w.o, w.oBound)
+		x.forget()
+		must(a.qkTScale(mem, x.q, x.k, x.scores))
+		x.check("qkTScale", x.scores, w.scores, w.scoresBound)
+		must(a.qkTSoftmax(mem, x.q, x.k, x.p))
+		x.check("qkTSoftmax", x.p, w.p, w.pBound)
+		must(a.full(mem, x.q, x.k, x.v, x.o))
+		x.check("full", x.o, w.o, w.oBound)
+		x.forget()
+	}
+}
+
+// What is not seen is NaN, and must not come into the result.
+func testCausal[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
+	a, mem := newTestAttention[T](t, isa, tm, s)
+	x := newAttentionTensors[T](t, isa, s)
+	w, c, must := x.want, a.newCausal(), x.must(tm)
+	for range 2 {
+		x.forget()
+		must(c.qkT(mem, x.q, x.k, x.scores))
+		tm.run(c.scaled(x.scores, x.scores, a.scale))
+		x.check("causal qkT, scaled", x.scores, w.scores, w.scoresBound)
+		tm.run(c.softmax(x.p, x.scores))
+		x.check("causal softmax", x.p, w.p, w.pBound)
+		must(c.pv(mem, x.p, x.v, x.o))
+		x.check("causal pv", x.o, w.o, w.oBound)
+		x.forget()
+		must(a.full(mem, x.q, x.k, x.v, x.o))
+		x.check("causal full", x.o, w.o, w.oBound)
+	}
+}
+
+func testDecode[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
+	workers := len(tm.workers)
+	d, err := newDecode[T](isa, cacheSizes{}, workers, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, _ := guardedBytes(t, int(d.scratchBytes(workers)))
+	x := newAttentionTensors[T](t, isa, s)
+	w, must := x.want, x.must(tm)
+	for range 2 {
+		x.forget()
+		must(d.qkT(mem, workers, x.q, x.k, x.scores))
+		vec := vecKernelsFor[T](isa)
+		vec.scale.slice(x.scores, x.scores, nil, d.scale, 0)
+		x.check("decode qkT, scaled", x.scores, w.scores, w.scoresBound)
+		tm.run(newSoftmax(isa, x.p, x.scores, s.heads, s.sk))
+		must(d.pv(mem, workers, x.p, x.v, x.o))
+		x.check("decode pv", x.o, w.o, w.oBound)
+		x.forget()
+		must(d.full(mem, workers, x.q, x.k, x.v, x.o))
+		x.check("decode full", x.o, w.o, w.oBound)
+	}
+}
+
+// The shares cover all blocks in order, and that of no worker sees more keys than the
+// mean by more than a block does.
+func TestSharesOfCausalAttention(t *testing.T) {
+	for _, s := range append(causalShapes, attentionShapes...) {
+		for _, workers := range []int{1, 2, 3, 7} {
+			const rows = 14
+			blocks := ceilDiv(s.sq, rows)
+			keys := func(from, to int) (n int) {
+				for i := from; i < to; i++ {
+					n += s.seen(min((i%blocks+1)*rows, s.sq) - 1)
+				}
+				return n
+			}
+			shares := s.shares(workers, rows)
+			if len(shares) != workers+1 || shares[0] != 0 || shares[workers] != s.heads*blocks {
+				t.Fatalf("%+v: shares %v of %d blocks", s, shares, s.heads*blocks)
+			}
+			for w := range workers {
+				if got, mean := keys(shares[w], shares[w+1]), keys(0, s.heads*blocks)/workers; got > mean+s.sk {
+					t.Errorf("%+v: worker %d of %v sees %d keys, the mean is %d", s, w, shares, got, mean)
+				}
 			}
 		}
-		tm.run(bound(a.qkTScale(mem, q, k, scores)))
-		check("qkTScale", scores, want.scores, want.scoresBound)
-		tm.run(bound(a.qkTSoftmax(mem, q, k, p)))
-		check("qkTSoftmax", p, want.p, want.pBound)
-		tm.run(bound(a.full(mem, q, k, v, o)))
-		check("full", o, want.o, want.oBound)
+	}
+}
+
+func TestAttentionRefusesShapes(t *testing.T) {
+	for _, s := range []attentionShape{{0, 1, 1, 1, 1, false}, {3, 1, 1, 1, 2, false}, {1, 3, 2, 1, 1, true}, {1, 1, 1, 1, 0, false}} {
+		if _, err := newAttention[float32](Portable, cacheSizes{}, 1, s); err == nil {
+			t.Errorf("%+v: no error", s)
+		}
 	}
 }
 
@@ -137,7 +273,7 @@ func testAttention[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 func TestAttentionOfLargeScores(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		tm := newTestTeam(t, 1)
-		s := attentionShape{1, 20, 700, 8}
+		s := attentionShape{1, 20, 700, 8, 1, false}
 		a, err := newAttention[float32](isa, cacheSizes{}, 1, s)
 		if err != nil {
 			t.Fatal(err)

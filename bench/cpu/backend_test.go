@@ -48,7 +48,11 @@ var chainShapes = map[string][]string{
 	// Of the same group, and of other dimensions.
 	"Softmax_Mask":   {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
 	"matmul_batched": {"1x5x7x9", "3x33x17x65"},
-	"peak_fma":       nil,
+	// A square, one query, some of many, of more than a block.
+	"Causal_Attention":        {"1x1x1x1x1", "2x3x37x37x19", "1x2x1x70x16", "1x1x45x130x64", "1x1x9x530x33"},
+	"Grouped_Query_Attention": {"1x4x1x33x33x16", "2x6x3x17x40x24", "1x3x3x20x21x5"},
+	"Decode_Attention":        {"1x1x1x1x1", "1x1x1x130x64", "2x4x2x37x19", "1x3x3x2x5", "3x8x1x101x128", "1x5x1x70x80"},
+	"peak_fma":                nil,
 }
 
 // Every pattern, fused and unfused, on every family, in both types, on one thread

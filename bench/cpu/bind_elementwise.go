@@ -9,10 +9,19 @@ import (
 )
 
 func init() {
-	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout"} {
+	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "dropout", "bias+gelu+dropout"} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
+	register("scale", bindScale[float32], bindScale[float64])
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
+}
+
+// bindScale scales all elements, or of causal scores those that are seen.
+func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	if c.Output().Causal {
+		return bindCausalScale[T](ws, c[0])
+	}
+	return bindElementwise[T](ws, c)
 }
 
 // elementwise is a chain of operations of which each worker runs its part.

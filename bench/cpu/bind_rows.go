@@ -41,7 +41,7 @@ type rowKernel[T float] func(dst, src, y []T)
 func newRowKernel[T float](ws *workspace, op bench.Op) rowKernel[T] {
 	k := vecKernelsFor[T](ws.isa)
 	if op.Name == "softmax" {
-		return k.softmaxRow
+		return k.maskedSoftmax
 	}
 	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
 	return l.row
@@ -71,13 +71,9 @@ func (f firstPass[T]) row(dst, src, y []T) (result T) {
 	return result
 }
 
-// softmaxRow is the softmax of src, or of src + y.
-func (k *vecKernels[T]) softmaxRow(dst, src, y []T) {
-	first := firstPass[T]{k.rowMax, k.addRowMax, func(a, b T) T { return max(a, b) }}
-	largest := first.row(dst, src, y)
-	if y != nil {
-		src = dst
-	}
-	sum := k.expSub(dst, src, 1, largest)
+// maskedSoftmax is the softmax of src + y.
+func (k *vecKernels[T]) maskedSoftmax(dst, src, y []T) {
+	largest := firstPass[T]{add: k.addRowMax, join: func(a, b T) T { return max(a, b) }}.row(dst, src, y)
+	sum := k.expSub(dst, dst, 1, largest)
 	k.scale.slice(dst, dst, nil, 1/sum, 0)
 }

@@ -46,7 +46,7 @@ func (l *linear[T]) run(w *worker, x, y matrix[T], epi epilogue[T]) {
 	g := l.gemm
 	if x.rows < g.m {
 		fewer := *g
-		fewer.m = x.rows
+		fewer.m, fewer.shares = x.rows, nil // the shares are of g.m rows
 		g = &fewer
 	}
 	g.run(w, l.scratch, plain(x), l.weights, y, epi)

@@ -158,3 +158,68 @@ func testColumns[T float](t *testing.T, isa ISA) {
 		}
 	}
 }
+
+// TestDots has queries and keys with lds larger than d and guard pages behind the last.
+func TestDots(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testDots[float32](t, isa)
+		testDots[float64](t, isa)
+	})
+}
+
+func testDots[T float](t *testing.T, isa ISA) {
+	kernels := vecKernelsFor[T](isa)
+	r := rand.New(rand.NewPCG(11, 12))
+	for d := 1; d <= 70; d++ {
+		m, n := 1+d%7, 4+d%3*4
+		ldq, ldk := d+d%4, d+d%5
+		q, k := guardedOne[T](t, (m-1)*ldq+d, false), guardedOne[T](t, (n-1)*ldk+d, false)
+		fillRandom(r, q, m, d, ldq)
+		fillRandom(r, k, n, d, ldk)
+		// As rows of sums, and in steps of four keys.
+		for _, to := range [][2]int{{n + 1, 4}, {4, 4 * m}} {
+			row, step := to[0], to[1]
+			s := guardedOne[T](t, (m-1)*row+(n/4-1)*step+4, false)
+			kernels.dots(m, n, d, &q[0], ldq, &k[0], ldk, &s[0], row, step)
+			for i := range m {
+				for j := range n {
+					want, magnitude := 0.0, 0.0
+					for p := range d {
+						product := float64(q[i*ldq+p]) * float64(k[j*ldk+p])
+						want += product
+						magnitude += math.Abs(product)
+					}
+					got := float64(s[i*row+j/4*step+j%4])
+					if bound := gamma[T](d) * magnitude; !(math.Abs(got-want) <= bound) {
+						t.Fatalf("cpu: %s %T dots %dx%dx%d: [%d,%d] = %g, want %g +- %g", isa, q[0], m, n, d, i, j, got, want, bound)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCopyColumns(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testCopyColumns[float32](t, isa)
+		testCopyColumns[float64](t, isa)
+	})
+}
+
+func testCopyColumns[T float](t *testing.T, isa ISA) {
+	k := vecKernelsFor[T](isa)
+	r := rand.New(rand.NewPCG(13, 14))
+	for n := 1; n <= newGEMMKernels[T](isa).mr; n++ {
+		for m := 1; m <= 5; m++ {
+			lds := n + m%3
+			src, dst := guardedOne[T](t, (m-1)*lds+n, m%2 == 0), guardedOne[T](t, m*n, m%2 == 1)
+			fillRandom(r, src, m, n, lds)
+			k.copyColumns(&dst[0], &src[0], lds, m, n)
+			for i, v := range dst {
+				if want := src[i/n*lds+i%n]; v != want {
+					t.Fatalf("cpu: %s %T copyColumns %dx%d: [%d] = %g, want %g", isa, v, m, n, i, v, want)
+				}
+			}
+		}
+	}
+}

@@ -38,12 +38,11 @@ type vecKernels[T float] struct {
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
 	affineRows func(dst, src, a, b *T, ldd, lds, m, n int)
-	// rowMax is the maximum of n > 0 elements. NaNs may be left out of it.
-	rowMax func(src *T, n int) T
 	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
 	rowSum     func(src *T, n int) T
 	rowSquares func(src *T, n int, mean T) T
-	// addRowMax and addRowSum write dst[j] = src[j] + y[j] and return rowMax and rowSum of it.
+	// addRowMax and addRowSum write dst[j] = src[j] + y[j] and return the maximum, of which
+	// NaNs may be left out, and the sum of it.
 	addRowMax func(dst, src, y *T, n int) T
 	addRowSum func(dst, src, y *T, n int) T
 	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
@@ -53,12 +52,22 @@ type vecKernels[T float] struct {
 	// expSum writes dst[j] = e^(scale src[j] - max) and returns the sum. The
 	// exponents must not be positive beyond rounding; denormal results may be 0.
 	expSum func(dst, src *T, n int, scale, max T) T
+	// softmaxRows writes dst[i*ldd+j] = e^(scale (src[i*lds+j] - max)) / sum, with the
+	// maximum of row i and the sum over it, for m rows of n elements. Denormal results
+	// may be 0. dst may be src.
+	softmaxRows func(dst, src *T, ldd, lds, m, n int, scale T)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix.
 	colMax func(dst, src *T, ld, m, n int)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
-	// j to sum[j]. Both matrices have the leading dimension ld; for the exponents
-	// see expSum.
+	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not
+	// be positive beyond rounding; denormal results may be 0.
 	colExpSum func(dst, src, shift, sum *T, ld, m, n int, scale T)
+	// dots writes s[i*row+j/4*step+j%4] = q_i . k_j for m queries q_i = q[i*ldq:] and n
+	// keys k_j = k[j*ldk:] of d elements; n is a multiple of 4.
+	dots func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int)
+	// copyColumns writes dst[i*n+j] = src[i*lds+j] for i < m and j < n, where n elements
+	// are two vectors at most.
+	copyColumns func(dst, src *T, lds, m, n int)
 }
 
 // vecKernelsFor is the table of an instruction set that ISAs lists.

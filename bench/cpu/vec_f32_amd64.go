@@ -292,20 +292,26 @@ func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecRowMaxF32AVX512:
+// vecSoftmaxF32AVX512, with max over the row:
 //
-//	largest := -inf
-//	for j := range n {
-//		largest = max(largest, src[j])
+//	for i := range m {
+//		sum := 0
+//		for j := range n {
+//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			sum += dst[i*ldd+j]
+//		}
+//		for j := range n {
+//			dst[i*ldd+j] /= sum
+//		}
 //	}
 //
 //go:noescape
-func vecRowMaxF32AVX512(src *float32, n int) float32
+func vecSoftmaxF32AVX512(dst, src *float32, ldd, lds, m, n int, scale float32)
 
-// vecRowMaxF32AVX2 is the same loop.
+// vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRowMaxF32AVX2(src *float32, n int) float32
+func vecSoftmaxF32AVX2(dst, src *float32, ldd, lds, m, n int, scale float32)
 
 // vecRowSumF32AVX512:
 //
@@ -448,3 +454,38 @@ func vecColExpSumF32AVX512(dst, src, shift, sum *float32, ld, m, n int, scale fl
 //
 //go:noescape
 func vecColExpSumF32AVX2(dst, src, shift, sum *float32, ld, m, n int, scale float32)
+
+// vecDotsF32AVX512, for n a multiple of 4:
+//
+//	for i := range m {
+//		for j := range n {
+//			s[i*row+j/4*step+j%4] = 0
+//			for p := range d {
+//				s[i*row+j/4*step+j%4] += q[i*ldq+p] * k[j*ldk+p]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecDotsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecCopyColumnsF32AVX512, for n up to two vectors:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*n+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyColumnsF32AVX512(dst, src *float32, lds, m, n int)
+
+// vecCopyColumnsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)

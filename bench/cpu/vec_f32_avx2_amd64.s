@@ -2161,411 +2161,111 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF32AVX2(src *float32, n int) float32
-// Requires: AVX
-TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMAXPS (AX)(DX*1), Y1, Y1
-	VMAXPS 32(AX)(DX*1), Y2, Y2
-	VMAXPS 64(AX)(DX*1), Y3, Y3
-	VMAXPS 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMAXPS (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VMAXPS     Y6, Y1, Y1
-
-stripdone:
-	VMAXPS       Y3, Y1, Y1
-	VMAXPS       Y4, Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VMAXPS       X0, X1, X1
-	VMOVSS       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowMaxF32AVX2(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX
-TEXT ·vecAddRowMaxF32AVX2(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VMAXPS  Y5, Y1, Y1
-	VMOVUPS 32(AX)(DX*1), Y5
-	VMOVUPS 32(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 32(BX)(DX*1)
-	VMAXPS  Y5, Y2, Y2
-	VMOVUPS 64(AX)(DX*1), Y5
-	VMOVUPS 64(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 64(BX)(DX*1)
-	VMAXPS  Y5, Y3, Y3
-	VMOVUPS 96(AX)(DX*1), Y5
-	VMOVUPS 96(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 96(BX)(DX*1)
-	VMAXPS  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+32, CX
-	JGE     main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VMAXPS  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+8, CX
-	JGE     single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), DI
-	SHLQ       $0x02, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VMASKMOVPS (SI)(DX*1), Y5, Y7
-	VADDPS     Y7, Y6, Y6
-	VMASKMOVPS Y6, Y5, (BX)(DX*1)
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VMAXPS     Y6, Y1, Y1
-
-stripdone:
-	VMAXPS       Y3, Y1, Y1
-	VMAXPS       Y4, Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VMAXPS       X0, X1, X1
-	VMOVSS       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSumF32AVX2(src *float32, n int) float32
-// Requires: AVX
-TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VADDPS (AX)(DX*1), Y1, Y1
-	VADDPS 32(AX)(DX*1), Y2, Y2
-	VADDPS 64(AX)(DX*1), Y3, Y3
-	VADDPS 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VADDPS (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VADDPS     Y6, Y1, Y1
-
-stripdone:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSS       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF32AVX2(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX
-TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS 32(AX)(DX*1), Y5
-	VMOVUPS 32(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 32(BX)(DX*1)
-	VADDPS  Y5, Y2, Y2
-	VMOVUPS 64(AX)(DX*1), Y5
-	VMOVUPS 64(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 64(BX)(DX*1)
-	VADDPS  Y5, Y3, Y3
-	VMOVUPS 96(AX)(DX*1), Y5
-	VMOVUPS 96(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 96(BX)(DX*1)
-	VADDPS  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+32, CX
-	JGE     main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VADDPS  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+8, CX
-	JGE     single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), DI
-	SHLQ       $0x02, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VMASKMOVPS (SI)(DX*1), Y5, Y7
-	VADDPS     Y7, Y6, Y6
-	VMASKMOVPS Y6, Y5, (BX)(DX*1)
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VADDPS     Y6, Y1, Y1
-
-stripdone:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSS       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
-// Requires: AVX, FMA3
-TEXT ·vecRowSquaresF32AVX2(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS mean+16(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPS     (AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y1
-	VMOVUPS     32(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     64(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     96(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y4
-	ADDQ        $+128, DX
-	SUBQ        $+32, CX
-	JGE         main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPS     (AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y1
-	ADDQ        $+32, DX
-	SUBQ        $+8, CX
-	JGE         single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VSUBPS     Y0, Y6, Y6
-	VMULPS     Y6, Y6, Y6
-	VANDPS     Y5, Y6, Y6
-	VADDPS     Y6, Y1, Y1
-
-stripdone:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSS       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
+TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSS scale+24(FP), Y0
-	VBROADCASTSS max+28(FP), Y1
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x02, DX
+	SHLQ         $0x02, BX
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+
+row:
+	LEAQ         (CX)(BX*1), R9
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y5
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (CX)(R8*1), Y2, Y2
+	VMAXPS 32(CX)(R8*1), Y3, Y3
+	VMAXPS 64(CX)(R8*1), Y4, Y4
+	VMAXPS 96(CX)(R8*1), Y5, Y5
+	ADDQ   $+128, R8
+	SUBQ   $+32, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (CX)(R8*1), Y2, Y2
+	ADDQ   $+32, R8
+	SUBQ   $+8, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, DI
+	JZ           maxdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX)(R8*1), Y6, Y7
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y8
+	VBLENDVPS    Y6, Y7, Y8, Y7
+	VMAXPS       Y7, Y2, Y2
+
+maxdone:
+	VMAXPS       Y4, Y2, Y2
+	VMAXPS       Y5, Y3, Y3
+	VMAXPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VMAXPS       X3, X2, X2
+	VPERMILPS    $0x4e, X2, X3
+	VMAXPS       X3, X2, X2
+	VPERMILPS    $0xb1, X2, X3
+	VMAXPS       X3, X2, X2
+	VBROADCASTSS X2, Y2
+	VBROADCASTSS scale+48(FP), Y3
+	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	LEAQ         (CX)(DX*4), SI
-	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JLT          maindone
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          expmaindone
 
-main:
-	VMOVUPS      (CX)(BX*1), Y8
-	VMOVUPS      32(CX)(BX*1), Y11
-	VMOVUPS      64(CX)(BX*1), Y14
-	VMOVUPS      96(CX)(BX*1), Y17
-	PREFETCHT0   (SI)(BX*1)
-	PREFETCHT0   32(SI)(BX*1)
-	PREFETCHT0   64(SI)(BX*1)
-	PREFETCHT0   96(SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y8
-	VFMSUB213PS  Y1, Y0, Y11
-	VFMSUB213PS  Y1, Y0, Y14
-	VFMSUB213PS  Y1, Y0, Y17
-	VMAXPS       Y8, Y2, Y8
-	VMAXPS       Y11, Y2, Y11
-	VMAXPS       Y14, Y2, Y14
-	VMAXPS       Y17, Y2, Y17
-	VMOVAPS      Y3, Y9
-	VMOVAPS      Y3, Y12
-	VMOVAPS      Y3, Y15
-	VMOVAPS      Y3, Y18
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	VMOVUPS      (CX)(R8*1), Y8
+	VMOVUPS      32(CX)(R8*1), Y11
+	VMOVUPS      64(CX)(R8*1), Y14
+	VMOVUPS      96(CX)(R8*1), Y17
+	VFMSUB213PS  Y2, Y3, Y8
+	VFMSUB213PS  Y2, Y3, Y11
+	VFMSUB213PS  Y2, Y3, Y14
+	VFMSUB213PS  Y2, Y3, Y17
+	VMAXPS       Y8, Y0, Y8
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y14, Y0, Y14
+	VMAXPS       Y17, Y0, Y17
+	VMOVAPS      Y1, Y9
+	VMOVAPS      Y1, Y12
+	VMOVAPS      Y1, Y15
+	VMOVAPS      Y1, Y18
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y11, Y12
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y14, Y15
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y17, Y18
-	VSUBPS       Y3, Y9, Y10
-	VSUBPS       Y3, Y12, Y13
-	VSUBPS       Y3, Y15, Y16
-	VSUBPS       Y3, Y18, Y19
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VSUBPS       Y1, Y15, Y16
+	VSUBPS       Y1, Y18, Y19
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y13, Y11
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y16, Y14
@@ -2610,31 +2310,31 @@ main:
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y15, Y16, Y16
 	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (AX)(BX*1)
-	VMOVUPS      Y13, 32(AX)(BX*1)
-	VMOVUPS      Y16, 64(AX)(BX*1)
-	VMOVUPS      Y19, 96(AX)(BX*1)
+	VMOVUPS      Y10, (AX)(R8*1)
+	VMOVUPS      Y13, 32(AX)(R8*1)
+	VMOVUPS      Y16, 64(AX)(R8*1)
+	VMOVUPS      Y19, 96(AX)(R8*1)
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y13, Y5, Y5
 	VADDPS       Y16, Y6, Y6
 	VADDPS       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+32, DX
-	JGE          main
+	ADDQ         $+128, R8
+	SUBQ         $+32, DI
+	JGE          expmain
 
-maindone:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JLT  singledone
+expmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  expsingledone
 
-single:
-	VMOVUPS      (CX)(BX*1), Y8
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y8
-	VMAXPS       Y8, Y2, Y8
-	VMOVAPS      Y3, Y9
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPS      (CX)(R8*1), Y8
+	VFMSUB213PS  Y2, Y3, Y8
+	VMAXPS       Y8, Y0, Y8
+	VMOVAPS      Y1, Y9
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
-	VSUBPS       Y3, Y9, Y10
+	VSUBPS       Y1, Y9, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
 	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
@@ -2646,52 +2346,105 @@ single:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
 	VPSLLD       $0x17, Y9, Y9
 	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (AX)(BX*1)
+	VMOVUPS      Y10, (AX)(R8*1)
 	VADDPS       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+8, DX
-	JGE          single
+	ADDQ         $+32, R8
+	SUBQ         $+8, DI
+	JGE          expsingle
 
-singledone:
-	ADDQ         $+8, DX
-	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), DI
-	SHLQ         $0x02, DX
-	SUBQ         DX, DI
-	VMOVUPS      (DI), Y8
-	VMASKMOVPS   (CX)(BX*1), Y8, Y9
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y9
-	VMAXPS       Y9, Y2, Y9
-	VMOVAPS      Y3, Y0
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y0
-	VSUBPS       Y3, Y0, Y1
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y1
-	VMASKMOVPS   Y1, Y8, (AX)(BX*1)
-	VANDPS       Y8, Y1, Y1
-	VADDPS       Y1, Y4, Y4
+expsingledone:
+	ADDQ         $+8, DI
+	JZ           expdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPS   (CX)(R8*1), Y8, Y9
+	VFMSUB213PS  Y2, Y3, Y9
+	VMAXPS       Y9, Y0, Y9
+	VMOVAPS      Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y2
+	VSUBPS       Y1, Y2, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VANDPS       Y8, Y3, Y3
+	VADDPS       Y3, Y4, Y4
 
-stripdone:
+expdone:
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0x4e, X4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0xb1, X4, X0
-	VADDPS       X0, X4, X4
-	VMOVSS       X4, ret+32(FP)
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPS       X2, X4, X4
+	VPERMILPS    $0x4e, X4, X2
+	VADDPS       X2, X4, X4
+	VPERMILPS    $0xb1, X4, X2
+	VADDPS       X2, X4, X4
+	VBROADCASTSS X4, Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VDIVPS       Y4, Y2, Y2
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          scalemaindone
+
+scalemain:
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS 32(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 32(AX)(R8*1)
+	VMOVUPS 64(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 64(AX)(R8*1)
+	VMOVUPS 96(AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, 96(AX)(R8*1)
+	ADDQ    $+128, R8
+	SUBQ    $+32, DI
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, R8
+	SUBQ    $+8, DI
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ       $+8, DI
+	JZ         scaledone
+	LEAQ       vecMaskf32avx2<>+32(SB), CX
+	SHLQ       $0x02, DI
+	SUBQ       DI, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPS (AX)(R8*1), Y3, Y4
+	VMULPS     Y2, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(R8*1)
+
+scaledone:
+	ADDQ DX, AX
+	MOVQ R9, CX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -2781,7 +2534,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2937,6 +2690,491 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF32AVX2(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX2
+TEXT ·vecAddRowMaxF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y0
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VMAXPS  Y5, Y1, Y1
+	VMOVUPS 32(AX)(DX*1), Y5
+	VMOVUPS 32(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(BX)(DX*1)
+	VMAXPS  Y5, Y2, Y2
+	VMOVUPS 64(AX)(DX*1), Y5
+	VMOVUPS 64(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 64(BX)(DX*1)
+	VMAXPS  Y5, Y3, Y3
+	VMOVUPS 96(AX)(DX*1), Y5
+	VMOVUPS 96(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 96(BX)(DX*1)
+	VMAXPS  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+32, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VMAXPS  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+8, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	SHLQ       $0x02, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VMASKMOVPS (SI)(DX*1), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (BX)(DX*1)
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VMAXPS     Y6, Y1, Y1
+
+stripdone:
+	VMAXPS       Y3, Y1, Y1
+	VMAXPS       Y4, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VMAXPS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSumF32AVX2(src *float32, n int) float32
+// Requires: AVX, AVX2
+TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VADDPS (AX)(DX*1), Y1, Y1
+	VADDPS 32(AX)(DX*1), Y2, Y2
+	VADDPS 64(AX)(DX*1), Y3, Y3
+	VADDPS 96(AX)(DX*1), Y4, Y4
+	ADDQ   $+128, DX
+	SUBQ   $+32, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VADDPS (AX)(DX*1), Y1, Y1
+	ADDQ   $+32, DX
+	SUBQ   $+8, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VADDPS     Y6, Y1, Y1
+
+stripdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF32AVX2(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX2
+TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VMOVAPS      Y0, Y1
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VADDPS  Y5, Y1, Y1
+	VMOVUPS 32(AX)(DX*1), Y5
+	VMOVUPS 32(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(BX)(DX*1)
+	VADDPS  Y5, Y2, Y2
+	VMOVUPS 64(AX)(DX*1), Y5
+	VMOVUPS 64(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 64(BX)(DX*1)
+	VADDPS  Y5, Y3, Y3
+	VMOVUPS 96(AX)(DX*1), Y5
+	VMOVUPS 96(SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 96(BX)(DX*1)
+	VADDPS  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+32, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS (AX)(DX*1), Y5
+	VMOVUPS (SI)(DX*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (BX)(DX*1)
+	VADDPS  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+8, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	SHLQ       $0x02, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VMASKMOVPS (SI)(DX*1), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (BX)(DX*1)
+	VBLENDVPS  Y5, Y6, Y0, Y6
+	VADDPS     Y6, Y1, Y1
+
+stripdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecRowSquaresF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Y0
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS     (AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y1
+	VMOVUPS     32(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     64(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, DX
+	SUBQ        $+32, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS     (AX)(DX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD231PS Y5, Y5, Y1
+	ADDQ        $+32, DX
+	SUBQ        $+8, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ       $+8, CX
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPS (AX)(DX*1), Y5, Y6
+	VSUBPS     Y0, Y6, Y6
+	VMULPS     Y6, Y6, Y6
+	VANDPS     Y5, Y6, Y6
+	VADDPS     Y6, Y1, Y1
+
+stripdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS scale+24(FP), Y0
+	VBROADCASTSS max+28(FP), Y1
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	LEAQ         (CX)(DX*4), SI
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS      (CX)(BX*1), Y8
+	VMOVUPS      32(CX)(BX*1), Y11
+	VMOVUPS      64(CX)(BX*1), Y14
+	VMOVUPS      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
+	VFMSUB213PS  Y1, Y0, Y8
+	VFMSUB213PS  Y1, Y0, Y11
+	VFMSUB213PS  Y1, Y0, Y14
+	VFMSUB213PS  Y1, Y0, Y17
+	VMAXPS       Y8, Y2, Y8
+	VMAXPS       Y11, Y2, Y11
+	VMAXPS       Y14, Y2, Y14
+	VMAXPS       Y17, Y2, Y17
+	VMOVAPS      Y3, Y9
+	VMOVAPS      Y3, Y12
+	VMOVAPS      Y3, Y15
+	VMOVAPS      Y3, Y18
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y11, Y12
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y14, Y15
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y17, Y18
+	VSUBPS       Y3, Y9, Y10
+	VSUBPS       Y3, Y12, Y13
+	VSUBPS       Y3, Y15, Y16
+	VSUBPS       Y3, Y18, Y19
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y13, Y11
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y16, Y14
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y19, Y17
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y13, Y11
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y16, Y14
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y19, Y17
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y13
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y16
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y19
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y17, Y19
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y17, Y19
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y17, Y19
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y17, Y19
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VPSLLD       $0x17, Y15, Y15
+	VPSLLD       $0x17, Y18, Y18
+	VMULPS       Y9, Y10, Y10
+	VMULPS       Y12, Y13, Y13
+	VMULPS       Y15, Y16, Y16
+	VMULPS       Y18, Y19, Y19
+	VMOVUPS      Y10, (AX)(BX*1)
+	VMOVUPS      Y13, 32(AX)(BX*1)
+	VMOVUPS      Y16, 64(AX)(BX*1)
+	VMOVUPS      Y19, 96(AX)(BX*1)
+	VADDPS       Y10, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y16, Y6, Y6
+	VADDPS       Y19, Y7, Y7
+	ADDQ         $+128, BX
+	SUBQ         $+32, DX
+	JGE          stripmain
+
+stripmaindone:
+	ADDQ $+32, DX
+	SUBQ $+8, DX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
+	VFMSUB213PS  Y1, Y0, Y8
+	VMAXPS       Y8, Y2, Y8
+	VMOVAPS      Y3, Y9
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
+	VSUBPS       Y3, Y9, Y10
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y9, Y10, Y10
+	VMOVUPS      Y10, (AX)(BX*1)
+	VADDPS       Y10, Y4, Y4
+	ADDQ         $+32, BX
+	SUBQ         $+8, DX
+	JGE          stripsingle
+
+stripsingledone:
+	ADDQ         $+8, DX
+	JZ           stripdone
+	LEAQ         vecMaskf32avx2<>+32(SB), DI
+	SHLQ         $0x02, DX
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
+	VMASKMOVPS   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
+	VFMSUB213PS  Y1, Y0, Y9
+	VMAXPS       Y9, Y2, Y9
+	VMOVAPS      Y3, Y0
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y0
+	VSUBPS       Y3, Y0, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y1
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y1
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y1
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y1
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y1, Y1
+	VMASKMOVPS   Y1, Y8, (AX)(BX*1)
+	VANDPS       Y8, Y1, Y1
+	VADDPS       Y1, Y4, Y4
+
+stripdone:
+	VADDPS       Y6, Y4, Y4
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0x4e, X4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0xb1, X4, X0
+	VADDPS       X0, X4, X4
+	VBROADCASTSS X4, Y4
+	VMOVSS       X4, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
@@ -2948,11 +3186,12 @@ TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS mean+40(FP), Y0
 	VBROADCASTSS scale+44(FP), Y1
 	LEAQ         (CX)(SI*4), R8
+	MOVQ         n+32(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+32, SI
-	JLT          maindone
+	JLT          stripmaindone
 
-main:
+stripmain:
 	VMOVUPS     (CX)(DI*1), Y2
 	VMOVUPS     32(CX)(DI*1), Y5
 	VMOVUPS     64(CX)(DI*1), Y8
@@ -2987,14 +3226,14 @@ main:
 	VMOVUPS     Y11, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, SI
-	JGE         main
+	JGE         stripmain
 
-maindone:
+stripmaindone:
 	ADDQ $+32, SI
 	SUBQ $+8, SI
-	JLT  singledone
+	JLT  stripsingledone
 
-single:
+stripsingle:
 	VMOVUPS     (CX)(DI*1), Y2
 	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y3
@@ -3005,9 +3244,9 @@ single:
 	VMOVUPS     Y2, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, SI
-	JGE         single
+	JGE         stripsingle
 
-singledone:
+stripsingledone:
 	ADDQ        $+8, SI
 	JZ          stripdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R9
@@ -3152,6 +3391,273 @@ DATA vecWeylf32avx2<>+20(SB)/4, $0xb54cda56
 DATA vecWeylf32avx2<>+24(SB)/4, $0x5384540f
 DATA vecWeylf32avx2<>+28(SB)/4, $0xf1bbcdc8
 GLOBL vecWeylf32avx2<>(SB), RODATA|NOPTR, $32
+
+// func vecDotsF32AVX2(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecDotsF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), CX
+	MOVQ ldk+48(FP), DX
+	MOVQ s+56(FP), BX
+	MOVQ row+64(FP), SI
+	SHLQ $0x02, AX
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+
+keys:
+	MOVQ q+24(FP), DI
+	MOVQ BX, R8
+	MOVQ m+0(FP), R9
+
+several:
+	CMPQ   R9, $+2
+	JLT    severaldone
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+8, R12
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPS     (R10), Y8
+	VMOVUPS     (R10)(DX*1), Y9
+	VMOVUPS     (R10)(DX*2), Y10
+	VMOVUPS     (R13)(DX*2), Y11
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPS     (R13), Y12
+	VFMADD231PS Y8, Y12, Y0
+	VFMADD231PS Y9, Y12, Y1
+	VFMADD231PS Y10, Y12, Y2
+	VFMADD231PS Y11, Y12, Y3
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Y12
+	VFMADD231PS Y8, Y12, Y4
+	VFMADD231PS Y9, Y12, Y5
+	VFMADD231PS Y10, Y12, Y6
+	VFMADD231PS Y11, Y12, Y7
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+8, R12
+	JZ          severalsum
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPS  (R10), Y8, Y9
+	VMASKMOVPS  (R10)(DX*1), Y8, Y10
+	VMASKMOVPS  (R10)(DX*2), Y8, Y11
+	VMASKMOVPS  (R12)(DX*2), Y8, Y12
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPS  (R10), Y8, Y13
+	VFMADD231PS Y9, Y13, Y0
+	VFMADD231PS Y10, Y13, Y1
+	VFMADD231PS Y11, Y13, Y2
+	VFMADD231PS Y12, Y13, Y3
+	ADDQ        AX, R10
+	VMASKMOVPS  (R10), Y8, Y8
+	VFMADD231PS Y9, Y8, Y4
+	VFMADD231PS Y10, Y8, Y5
+	VFMADD231PS Y11, Y8, Y6
+	VFMADD231PS Y12, Y8, Y7
+
+severalsum:
+	VUNPCKHPS    Y1, Y0, Y8
+	VUNPCKLPS    Y1, Y0, Y0
+	VADDPS       Y8, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPS    Y3, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VUNPCKHPD    Y2, Y0, Y1
+	VUNPCKLPD    Y2, Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	VUNPCKHPS    Y5, Y4, Y0
+	VUNPCKLPS    Y5, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VUNPCKHPS    Y7, Y6, Y0
+	VUNPCKLPS    Y7, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VUNPCKHPD    Y6, Y4, Y0
+	VUNPCKLPD    Y6, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VMOVUPS      X4, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	SUBQ         $+2, R9
+	JMP          several
+
+severaldone:
+one:
+	CMPQ   R9, $+1
+	JLT    onedone
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+8, R12
+	JLT    onerest
+
+onevector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPS     (R10), Y4
+	VMOVUPS     (R10)(DX*1), Y5
+	VMOVUPS     (R10)(DX*2), Y6
+	VMOVUPS     (R13)(DX*2), Y7
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPS     (R13), Y8
+	VFMADD231PS Y4, Y8, Y0
+	VFMADD231PS Y5, Y8, Y1
+	VFMADD231PS Y6, Y8, Y2
+	VFMADD231PS Y7, Y8, Y3
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         onevector
+
+onerest:
+	ADDQ        $+8, R12
+	JZ          onesum
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPS  (R10), Y4, Y5
+	VMASKMOVPS  (R10)(DX*1), Y4, Y6
+	VMASKMOVPS  (R10)(DX*2), Y4, Y7
+	VMASKMOVPS  (R12)(DX*2), Y4, Y8
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPS  (R10), Y4, Y4
+	VFMADD231PS Y5, Y4, Y0
+	VFMADD231PS Y6, Y4, Y1
+	VFMADD231PS Y7, Y4, Y2
+	VFMADD231PS Y8, Y4, Y3
+
+onesum:
+	VUNPCKHPS    Y1, Y0, Y4
+	VUNPCKLPS    Y1, Y0, Y0
+	VADDPS       Y4, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPS    Y3, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VUNPCKHPD    Y2, Y0, Y1
+	VUNPCKLPD    Y2, Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (R8)
+	ADDQ         SI, R8
+	ADDQ         AX, DI
+	SUBQ         $+1, R9
+	JMP          one
+
+onedone:
+	LEAQ (CX)(DX*4), CX
+	MOVQ step+72(FP), DI
+	SHLQ $0x02, DI
+	ADDQ DI, BX
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
+// func vecCopyColumnsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x02, DX
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+8
+	JLT  short
+
+two:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(R8*1), Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf32avx2<>+32(SB), R8
+	SHLQ    $0x02, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
 
 DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
@@ -3521,22 +4027,22 @@ DATA vecConstf32avx2<>+1456(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1460(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1464(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1468(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1472(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1476(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1480(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1484(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1488(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1492(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1496(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1500(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1504(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1508(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1512(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1516(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1520(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1524(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1528(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1532(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1472(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1476(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1480(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1484(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1488(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1492(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1496(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1500(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1504(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1508(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1512(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1516(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1520(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1524(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1528(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1532(SB)/4, $0xff800000
 DATA vecConstf32avx2<>+1536(SB)/4, $0x85ebca6b
 DATA vecConstf32avx2<>+1540(SB)/4, $0x85ebca6b
 DATA vecConstf32avx2<>+1544(SB)/4, $0x85ebca6b

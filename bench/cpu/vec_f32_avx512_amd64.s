@@ -2765,420 +2765,115 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VMAXPS (AX)(DX*1), Z1, Z1
-	VMAXPS 64(AX)(DX*1), Z2, Z2
-	VMAXPS 128(AX)(DX*1), Z3, Z3
-	VMAXPS 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+64, CX
-	JGE    main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMAXPS (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+16, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VBLENDMPS Z5, Z0, K1, Z5
-	VMAXPS    Z5, Z1, Z1
-
-stripdone:
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z4, Z2, Z2
-	VMAXPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X0, X1, X1
-	VMOVSS        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowMaxF32AVX512(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowMaxF32AVX512(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VMAXPS  Z5, Z1, Z1
-	VMOVUPS 64(AX)(DX*1), Z5
-	VMOVUPS 64(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 64(BX)(DX*1)
-	VMAXPS  Z5, Z2, Z2
-	VMOVUPS 128(AX)(DX*1), Z5
-	VMOVUPS 128(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 128(BX)(DX*1)
-	VMAXPS  Z5, Z3, Z3
-	VMOVUPS 192(AX)(DX*1), Z5
-	VMOVUPS 192(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 192(BX)(DX*1)
-	VMAXPS  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+64, CX
-	JGE     main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VMAXPS  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+16, CX
-	JGE     single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VMOVUPS.Z (SI)(DX*1), K1, Z6
-	VADDPS    Z6, Z5, Z5
-	VMOVUPS   Z5, K1, (BX)(DX*1)
-	VBLENDMPS Z5, Z0, K1, Z5
-	VMAXPS    Z5, Z1, Z1
-
-stripdone:
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z4, Z2, Z2
-	VMAXPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X0, X1, X1
-	VMOVSS        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSumF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VADDPS (AX)(DX*1), Z1, Z1
-	VADDPS 64(AX)(DX*1), Z2, Z2
-	VADDPS 128(AX)(DX*1), Z3, Z3
-	VADDPS 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+64, CX
-	JGE    main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VADDPS (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+16, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VBLENDMPS Z5, Z0, K1, Z5
-	VADDPS    Z5, Z1, Z1
-
-stripdone:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VMOVSS        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF32AVX512(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VADDPS  Z5, Z1, Z1
-	VMOVUPS 64(AX)(DX*1), Z5
-	VMOVUPS 64(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 64(BX)(DX*1)
-	VADDPS  Z5, Z2, Z2
-	VMOVUPS 128(AX)(DX*1), Z5
-	VMOVUPS 128(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 128(BX)(DX*1)
-	VADDPS  Z5, Z3, Z3
-	VMOVUPS 192(AX)(DX*1), Z5
-	VMOVUPS 192(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 192(BX)(DX*1)
-	VADDPS  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+64, CX
-	JGE     main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VADDPS  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+16, CX
-	JGE     single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VMOVUPS.Z (SI)(DX*1), K1, Z6
-	VADDPS    Z6, Z5, Z5
-	VMOVUPS   Z5, K1, (BX)(DX*1)
-	VBLENDMPS Z5, Z0, K1, Z5
-	VADDPS    Z5, Z1, Z1
-
-stripdone:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VMOVSS        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
-// Requires: AVX, AVX512F
-TEXT ·vecRowSquaresF32AVX512(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS mean+16(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          maindone
-
-main:
-	VMOVUPS     (AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
-	VMOVUPS     64(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z2
-	VMOVUPS     128(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z3
-	VMOVUPS     192(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z4
-	ADDQ        $+256, DX
-	SUBQ        $+64, CX
-	JGE         main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMOVUPS     (AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
-	ADDQ        $+64, DX
-	SUBQ        $+16, CX
-	JGE         single
-
-singledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VSUBPS    Z0, Z5, Z5
-	VMULPS    Z5, Z5, Z5
-	VADDPS    Z5, Z1, K1, Z1
-
-stripdone:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VMOVSS        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
+TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSS scale+24(FP), Z0
-	VBROADCASTSS max+28(FP), Z1
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
-	LEAQ         (DX)(CX*4), SI
-	XORQ         BX, BX
-	SUBQ         $+64, CX
-	JLT          maindone
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 
-main:
-	VMOVUPS           (DX)(BX*1), Z8
-	VMOVUPS           64(DX)(BX*1), Z11
-	VMOVUPS           128(DX)(BX*1), Z14
-	VMOVUPS           192(DX)(BX*1), Z17
-	PREFETCHT0        (SI)(BX*1)
-	PREFETCHT0        64(SI)(BX*1)
-	PREFETCHT0        128(SI)(BX*1)
-	PREFETCHT0        192(SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VFMSUB213PS       Z1, Z0, Z11
-	VFMSUB213PS       Z1, Z0, Z14
-	VFMSUB213PS       Z1, Z0, Z17
-	VMAXPS            Z8, Z2, Z8
-	VMAXPS            Z11, Z2, Z11
-	VMAXPS            Z14, Z2, Z14
-	VMAXPS            Z17, Z2, Z17
-	VMOVAPS           Z3, Z9
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z15
-	VMOVAPS           Z3, Z18
+row:
+	LEAQ         (DX)(SI*1), R9
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z5
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (DX)(R8*1), Z2, Z2
+	VMAXPS 64(DX)(R8*1), Z3, Z3
+	VMAXPS 128(DX)(R8*1), Z4, Z4
+	VMAXPS 192(DX)(R8*1), Z5, Z5
+	ADDQ   $+256, R8
+	SUBQ   $+64, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (DX)(R8*1), Z2, Z2
+	ADDQ   $+64, R8
+	SUBQ   $+16, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+16, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (DX)(R8*1), K1, Z6
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z7
+	VBLENDMPS    Z6, Z7, K1, Z6
+	VMAXPS       Z6, Z2, Z2
+
+maxdone:
+	VMAXPS        Z4, Z2, Z2
+	VMAXPS        Z5, Z3, Z3
+	VMAXPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X2
+	VPERMILPS     $0x4e, X2, X3
+	VMAXPS        X3, X2, X2
+	VPERMILPS     $0xb1, X2, X3
+	VMAXPS        X3, X2, X2
+	VBROADCASTSS  X2, Z2
+	VBROADCASTSS  scale+48(FP), Z3
+	VMULPS        Z3, Z2, Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+64, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0        (R9)(R8*1)
+	PREFETCHT0        64(R9)(R8*1)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        192(R9)(R8*1)
+	VMOVUPS           (DX)(R8*1), Z8
+	VMOVUPS           64(DX)(R8*1), Z11
+	VMOVUPS           128(DX)(R8*1), Z14
+	VMOVUPS           192(DX)(R8*1), Z17
+	VFMSUB213PS       Z2, Z3, Z8
+	VFMSUB213PS       Z2, Z3, Z11
+	VFMSUB213PS       Z2, Z3, Z14
+	VFMSUB213PS       Z2, Z3, Z17
+	VMAXPS            Z8, Z0, Z8
+	VMAXPS            Z11, Z0, Z11
+	VMAXPS            Z14, Z0, Z14
+	VMAXPS            Z17, Z0, Z17
+	VMOVAPS           Z1, Z9
+	VMOVAPS           Z1, Z12
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z18
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z15
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z17, Z18
-	VSUBPS            Z3, Z9, Z10
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z15, Z16
-	VSUBPS            Z3, Z18, Z19
+	VSUBPS            Z1, Z9, Z10
+	VSUBPS            Z1, Z12, Z13
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z18, Z19
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z16, Z14
@@ -3223,31 +2918,31 @@ main:
 	VMULPS            Z12, Z13, Z13
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (AX)(BX*1)
-	VMOVUPS           Z13, 64(AX)(BX*1)
-	VMOVUPS           Z16, 128(AX)(BX*1)
-	VMOVUPS           Z19, 192(AX)(BX*1)
+	VMOVUPS           Z10, (AX)(R8*1)
+	VMOVUPS           Z13, 64(AX)(R8*1)
+	VMOVUPS           Z16, 128(AX)(R8*1)
+	VMOVUPS           Z19, 192(AX)(R8*1)
 	VADDPS            Z10, Z4, Z4
 	VADDPS            Z13, Z5, Z5
 	VADDPS            Z16, Z6, Z6
 	VADDPS            Z19, Z7, Z7
-	ADDQ              $+256, BX
+	ADDQ              $+256, R8
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               expmain
 
-maindone:
+expmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  singledone
+	JLT  expsingledone
 
-single:
-	VMOVUPS           (DX)(BX*1), Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z9
+expsingle:
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPS           (DX)(R8*1), Z8
+	VFMSUB213PS       Z2, Z3, Z8
+	VMAXPS            Z8, Z0, Z8
+	VMOVAPS           Z1, Z9
 	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VSUBPS            Z3, Z9, Z10
+	VSUBPS            Z1, Z9, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
 	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
@@ -3259,53 +2954,106 @@ single:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
 	VPSLLD            $0x17, Z9, Z9
 	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (AX)(BX*1)
+	VMOVUPS           Z10, (AX)(R8*1)
 	VADDPS            Z10, Z4, Z4
-	ADDQ              $+64, BX
+	ADDQ              $+64, R8
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               expsingle
 
-singledone:
+expsingledone:
 	ADDQ              $+16, CX
-	JZ                stripdone
-	MOVQ              $0x00000001, DI
-	SHLQ              CL, DI
-	DECQ              DI
-	KMOVW             DI, K1
-	VMOVUPS.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z0
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z0
-	VSUBPS            Z3, Z0, Z1
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VPSLLD            $0x17, Z0, Z0
-	VMULPS            Z0, Z1, Z1
-	VMOVUPS           Z1, K1, (AX)(BX*1)
-	VADDPS            Z1, Z4, K1, Z4
+	JZ                expdone
+	MOVQ              $0x00000001, R10
+	SHLQ              CL, R10
+	DECQ              R10
+	KMOVW             R10, K1
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPS.Z         (DX)(R8*1), K1, Z8
+	VFMSUB213PS       Z2, Z3, Z8
+	VMAXPS            Z8, Z0, Z8
+	VMOVAPS           Z1, Z2
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z2
+	VSUBPS            Z1, Z2, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z3, Z8
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
+	VPSLLD            $0x17, Z2, Z2
+	VMULPS            Z2, Z3, Z3
+	VMOVUPS           Z3, K1, (AX)(R8*1)
+	VADDPS            Z3, Z4, K1, Z4
 
-stripdone:
+expdone:
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VMOVSS        X4, ret+32(FP)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPS        X2, X4, X4
+	VPERMILPS     $0x4e, X4, X2
+	VADDPS        X2, X4, X4
+	VPERMILPS     $0xb1, X4, X2
+	VADDPS        X2, X4, X4
+	VBROADCASTSS  X4, Z4
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
+	VDIVPS        Z4, Z2, Z2
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+64, CX
+	JLT           scalemaindone
+
+scalemain:
+	VMOVUPS (AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, (AX)(R8*1)
+	VMOVUPS 64(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 64(AX)(R8*1)
+	VMOVUPS 128(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 128(AX)(R8*1)
+	VMOVUPS 192(AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+64, CX
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPS (AX)(R8*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+16, CX
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ      $+16, CX
+	JZ        scaledone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX)(R8*1), K1, Z3
+	VMULPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(R8*1)
+
+scaledone:
+	ADDQ BX, AX
+	MOVQ R9, DX
+	DECQ DI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -3395,7 +3143,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -3551,6 +3299,499 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF32AVX512(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowMaxF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z0
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VMAXPS  Z5, Z1, Z1
+	VMOVUPS 64(AX)(DX*1), Z5
+	VMOVUPS 64(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 64(BX)(DX*1)
+	VMAXPS  Z5, Z2, Z2
+	VMOVUPS 128(AX)(DX*1), Z5
+	VMOVUPS 128(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 128(BX)(DX*1)
+	VMAXPS  Z5, Z3, Z3
+	VMOVUPS 192(AX)(DX*1), Z5
+	VMOVUPS 192(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 192(BX)(DX*1)
+	VMAXPS  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+64, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VMAXPS  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+16, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VMOVUPS.Z (SI)(DX*1), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVUPS   Z5, K1, (BX)(DX*1)
+	VBLENDMPS Z5, Z0, K1, Z5
+	VMAXPS    Z5, Z1, Z1
+
+stripdone:
+	VMAXPS        Z3, Z1, Z1
+	VMAXPS        Z4, Z2, Z2
+	VMAXPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VMAXPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VMAXPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VMAXPS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSumF32AVX512(src *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VADDPS (AX)(DX*1), Z1, Z1
+	VADDPS 64(AX)(DX*1), Z2, Z2
+	VADDPS 128(AX)(DX*1), Z3, Z3
+	VADDPS 192(AX)(DX*1), Z4, Z4
+	ADDQ   $+256, DX
+	SUBQ   $+64, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VADDPS (AX)(DX*1), Z1, Z1
+	ADDQ   $+64, DX
+	SUBQ   $+16, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VBLENDMPS Z5, Z0, K1, Z5
+	VADDPS    Z5, Z1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF32AVX512(dst *float32, src *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VMOVAPS      Z0, Z1
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS 64(AX)(DX*1), Z5
+	VMOVUPS 64(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 64(BX)(DX*1)
+	VADDPS  Z5, Z2, Z2
+	VMOVUPS 128(AX)(DX*1), Z5
+	VMOVUPS 128(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 128(BX)(DX*1)
+	VADDPS  Z5, Z3, Z3
+	VMOVUPS 192(AX)(DX*1), Z5
+	VMOVUPS 192(SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 192(BX)(DX*1)
+	VADDPS  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+64, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS (AX)(DX*1), Z5
+	VMOVUPS (SI)(DX*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (BX)(DX*1)
+	VADDPS  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+16, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VMOVUPS.Z (SI)(DX*1), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVUPS   Z5, K1, (BX)(DX*1)
+	VBLENDMPS Z5, Z0, K1, Z5
+	VADDPS    Z5, Z1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowSquaresF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     64(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS     128(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z3
+	VMOVUPS     192(AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z4
+	ADDQ        $+256, DX
+	SUBQ        $+64, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS     (AX)(DX*1), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ      $+16, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z5
+	VSUBPS    Z0, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z1, K1, Z1
+
+stripdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS scale+24(FP), Z0
+	VBROADCASTSS max+28(FP), Z1
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	LEAQ         (DX)(CX*4), SI
+	MOVQ         n+16(FP), CX
+	XORQ         BX, BX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS           (DX)(BX*1), Z8
+	VMOVUPS           64(DX)(BX*1), Z11
+	VMOVUPS           128(DX)(BX*1), Z14
+	VMOVUPS           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
+	VFMSUB213PS       Z1, Z0, Z8
+	VFMSUB213PS       Z1, Z0, Z11
+	VFMSUB213PS       Z1, Z0, Z14
+	VFMSUB213PS       Z1, Z0, Z17
+	VMAXPS            Z8, Z2, Z8
+	VMAXPS            Z11, Z2, Z11
+	VMAXPS            Z14, Z2, Z14
+	VMAXPS            Z17, Z2, Z17
+	VMOVAPS           Z3, Z9
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z15
+	VMOVAPS           Z3, Z18
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z17, Z18
+	VSUBPS            Z3, Z9, Z10
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z15, Z16
+	VSUBPS            Z3, Z18, Z19
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z19, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z19, Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z16
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z17, Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z17, Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z17, Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z17, Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
+	VPSLLD            $0x17, Z9, Z9
+	VPSLLD            $0x17, Z12, Z12
+	VPSLLD            $0x17, Z15, Z15
+	VPSLLD            $0x17, Z18, Z18
+	VMULPS            Z9, Z10, Z10
+	VMULPS            Z12, Z13, Z13
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z18, Z19, Z19
+	VMOVUPS           Z10, (AX)(BX*1)
+	VMOVUPS           Z13, 64(AX)(BX*1)
+	VMOVUPS           Z16, 128(AX)(BX*1)
+	VMOVUPS           Z19, 192(AX)(BX*1)
+	VADDPS            Z10, Z4, Z4
+	VADDPS            Z13, Z5, Z5
+	VADDPS            Z16, Z6, Z6
+	VADDPS            Z19, Z7, Z7
+	ADDQ              $+256, BX
+	SUBQ              $+64, CX
+	JGE               stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
+	VFMSUB213PS       Z1, Z0, Z8
+	VMAXPS            Z8, Z2, Z8
+	VMOVAPS           Z3, Z9
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
+	VSUBPS            Z3, Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
+	VPSLLD            $0x17, Z9, Z9
+	VMULPS            Z9, Z10, Z10
+	VMOVUPS           Z10, (AX)(BX*1)
+	VADDPS            Z10, Z4, Z4
+	ADDQ              $+64, BX
+	SUBQ              $+16, CX
+	JGE               stripsingle
+
+stripsingledone:
+	ADDQ              $+16, CX
+	JZ                stripdone
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
+	VFMSUB213PS       Z1, Z0, Z8
+	VMAXPS            Z8, Z2, Z8
+	VMOVAPS           Z3, Z0
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z0
+	VSUBPS            Z3, Z0, Z1
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z8
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z1, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*1)
+	VADDPS            Z1, Z4, K1, Z4
+
+stripdone:
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0x4e, X4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0xb1, X4, X0
+	VADDPS        X0, X4, X4
+	VBROADCASTSS  X4, Z4
+	VMOVSS        X4, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
@@ -3562,11 +3803,12 @@ TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS mean+40(FP), Z0
 	VBROADCASTSS scale+44(FP), Z1
 	LEAQ         (DX)(CX*4), R8
+	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
-	JLT          maindone
+	JLT          stripmaindone
 
-main:
+stripmain:
 	VMOVUPS     (DX)(DI*1), Z2
 	VMOVUPS     64(DX)(DI*1), Z5
 	VMOVUPS     128(DX)(DI*1), Z8
@@ -3601,14 +3843,14 @@ main:
 	VMOVUPS     Z11, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+64, CX
-	JGE         main
+	JGE         stripmain
 
-maindone:
+stripmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  singledone
+	JLT  stripsingledone
 
-single:
+stripsingle:
 	VMOVUPS     (DX)(DI*1), Z2
 	PREFETCHT0  (R8)(DI*1)
 	VMOVUPS     (BX)(DI*1), Z3
@@ -3619,9 +3861,9 @@ single:
 	VMOVUPS     Z2, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+16, CX
-	JGE         single
+	JGE         stripsingle
 
-singledone:
+stripsingledone:
 	ADDQ        $+16, CX
 	JZ          stripdone
 	MOVQ        $0x00000001, R9
@@ -3809,6 +4051,343 @@ DATA vecWeylf32avx512<>+56(SB)/4, $0x454021d7
 DATA vecWeylf32avx512<>+60(SB)/4, $0xe3779b90
 GLOBL vecWeylf32avx512<>(SB), RODATA|NOPTR, $64
 
+// func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecDotsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), DX
+	MOVQ ldk+48(FP), BX
+	MOVQ s+56(FP), SI
+	MOVQ row+64(FP), DI
+	SHLQ $0x02, AX
+	SHLQ $0x02, BX
+	SHLQ $0x02, DI
+
+keys:
+	MOVQ q+24(FP), R8
+	MOVQ SI, R9
+	MOVQ m+0(FP), R10
+
+several:
+	CMPQ   R10, $+4
+	JLT    severaldone
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+16, CX
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R11)(BX*1), R13
+	VMOVUPS     (R11), Z16
+	VMOVUPS     (R11)(BX*1), Z17
+	VMOVUPS     (R11)(BX*2), Z18
+	VMOVUPS     (R13)(BX*2), Z19
+	LEAQ        (R11)(BX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R12, R13
+	VMOVUPS     (R13), Z20
+	VFMADD231PS Z16, Z20, Z0
+	VFMADD231PS Z17, Z20, Z1
+	VFMADD231PS Z18, Z20, Z2
+	VFMADD231PS Z19, Z20, Z3
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Z20
+	VFMADD231PS Z16, Z20, Z4
+	VFMADD231PS Z17, Z20, Z5
+	VFMADD231PS Z18, Z20, Z6
+	VFMADD231PS Z19, Z20, Z7
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Z20
+	VFMADD231PS Z16, Z20, Z8
+	VFMADD231PS Z17, Z20, Z9
+	VFMADD231PS Z18, Z20, Z10
+	VFMADD231PS Z19, Z20, Z11
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Z20
+	VFMADD231PS Z16, Z20, Z12
+	VFMADD231PS Z17, Z20, Z13
+	VFMADD231PS Z18, Z20, Z14
+	VFMADD231PS Z19, Z20, Z15
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+16, CX
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+16, CX
+	JZ          severalsum
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	LEAQ        (R11)(BX*1), CX
+	VMOVUPS.Z   (R11), K1, Z16
+	VMOVUPS.Z   (R11)(BX*1), K1, Z17
+	VMOVUPS.Z   (R11)(BX*2), K1, Z18
+	VMOVUPS.Z   (CX)(BX*2), K1, Z19
+	LEAQ        (R11)(BX*8), CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	MOVQ        R12, CX
+	VMOVUPS.Z   (CX), K1, Z20
+	VFMADD231PS Z16, Z20, Z0
+	VFMADD231PS Z17, Z20, Z1
+	VFMADD231PS Z18, Z20, Z2
+	VFMADD231PS Z19, Z20, Z3
+	ADDQ        AX, CX
+	VMOVUPS.Z   (CX), K1, Z20
+	VFMADD231PS Z16, Z20, Z4
+	VFMADD231PS Z17, Z20, Z5
+	VFMADD231PS Z18, Z20, Z6
+	VFMADD231PS Z19, Z20, Z7
+	ADDQ        AX, CX
+	VMOVUPS.Z   (CX), K1, Z20
+	VFMADD231PS Z16, Z20, Z8
+	VFMADD231PS Z17, Z20, Z9
+	VFMADD231PS Z18, Z20, Z10
+	VFMADD231PS Z19, Z20, Z11
+	ADDQ        AX, CX
+	VMOVUPS.Z   (CX), K1, Z20
+	VFMADD231PS Z16, Z20, Z12
+	VFMADD231PS Z17, Z20, Z13
+	VFMADD231PS Z18, Z20, Z14
+	VFMADD231PS Z19, Z20, Z15
+
+severalsum:
+	VUNPCKHPS     Z1, Z0, Z16
+	VUNPCKLPS     Z1, Z0, Z0
+	VADDPS        Z16, Z0, Z0
+	VUNPCKHPS     Z3, Z2, Z1
+	VUNPCKLPS     Z3, Z2, Z2
+	VADDPS        Z1, Z2, Z2
+	VUNPCKHPD     Z2, Z0, Z1
+	VUNPCKLPD     Z2, Z0, Z0
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VMOVUPS       X0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPS     Z5, Z4, Z0
+	VUNPCKLPS     Z5, Z4, Z4
+	VADDPS        Z0, Z4, Z4
+	VUNPCKHPS     Z7, Z6, Z0
+	VUNPCKLPS     Z7, Z6, Z6
+	VADDPS        Z0, Z6, Z6
+	VUNPCKHPD     Z6, Z4, Z0
+	VUNPCKLPD     Z6, Z4, Z4
+	VADDPS        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VMOVUPS       X4, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPS     Z9, Z8, Z0
+	VUNPCKLPS     Z9, Z8, Z8
+	VADDPS        Z0, Z8, Z8
+	VUNPCKHPS     Z11, Z10, Z0
+	VUNPCKLPS     Z11, Z10, Z10
+	VADDPS        Z0, Z10, Z10
+	VUNPCKHPD     Z10, Z8, Z0
+	VUNPCKLPD     Z10, Z8, Z8
+	VADDPS        Z0, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VMOVUPS       X8, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPS     Z13, Z12, Z0
+	VUNPCKLPS     Z13, Z12, Z12
+	VADDPS        Z0, Z12, Z12
+	VUNPCKHPS     Z15, Z14, Z0
+	VUNPCKLPS     Z15, Z14, Z14
+	VADDPS        Z0, Z14, Z14
+	VUNPCKHPD     Z14, Z12, Z0
+	VUNPCKLPD     Z14, Z12, Z12
+	VADDPS        Z0, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF128  $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VMOVUPS       X12, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+4, R10
+	JMP           several
+
+severaldone:
+one:
+	CMPQ   R10, $+1
+	JLT    onedone
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+16, CX
+	JLT    onerest
+
+onevector:
+	LEAQ        (R11)(BX*1), R13
+	VMOVUPS     (R11), Z4
+	VMOVUPS     (R11)(BX*1), Z5
+	VMOVUPS     (R11)(BX*2), Z6
+	VMOVUPS     (R13)(BX*2), Z7
+	LEAQ        (R11)(BX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R12, R13
+	VMOVUPS     (R13), Z8
+	VFMADD231PS Z4, Z8, Z0
+	VFMADD231PS Z5, Z8, Z1
+	VFMADD231PS Z6, Z8, Z2
+	VFMADD231PS Z7, Z8, Z3
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+16, CX
+	JGE         onevector
+
+onerest:
+	ADDQ        $+16, CX
+	JZ          onesum
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	LEAQ        (R11)(BX*1), CX
+	VMOVUPS.Z   (R11), K1, Z4
+	VMOVUPS.Z   (R11)(BX*1), K1, Z5
+	VMOVUPS.Z   (R11)(BX*2), K1, Z6
+	VMOVUPS.Z   (CX)(BX*2), K1, Z7
+	LEAQ        (R11)(BX*8), CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	MOVQ        R12, CX
+	VMOVUPS.Z   (CX), K1, Z8
+	VFMADD231PS Z4, Z8, Z0
+	VFMADD231PS Z5, Z8, Z1
+	VFMADD231PS Z6, Z8, Z2
+	VFMADD231PS Z7, Z8, Z3
+
+onesum:
+	VUNPCKHPS     Z1, Z0, Z4
+	VUNPCKLPS     Z1, Z0, Z0
+	VADDPS        Z4, Z0, Z0
+	VUNPCKHPS     Z3, Z2, Z1
+	VUNPCKLPS     Z3, Z2, Z2
+	VADDPS        Z1, Z2, Z2
+	VUNPCKHPD     Z2, Z0, Z1
+	VUNPCKLPD     Z2, Z0, Z0
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VMOVUPS       X0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+1, R10
+	JMP           one
+
+onedone:
+	LEAQ (DX)(BX*4), DX
+	MOVQ step+72(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, SI
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
+// func vecCopyColumnsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x02, BX
+	MOVQ CX, DI
+	SHLQ $0x02, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+16
+	JLT  short
+
+two:
+	VMOVUPS (DX), Z0
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f
@@ -3854,8 +4433,8 @@ DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
 DATA vecConstf32avx512<>+176(SB)/4, $0x42b00f34
-DATA vecConstf32avx512<>+180(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+184(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+180(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+184(SB)/4, $0xff800000
 DATA vecConstf32avx512<>+188(SB)/4, $0x85ebca6b
 DATA vecConstf32avx512<>+192(SB)/4, $0xc2b2ae35
 DATA vecConstf32avx512<>+196(SB)/4, $0xe3779b90

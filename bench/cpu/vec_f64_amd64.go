@@ -292,20 +292,26 @@ func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 //go:noescape
 func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecRowMaxF64AVX512:
+// vecSoftmaxF64AVX512, with max over the row:
 //
-//	largest := -inf
-//	for j := range n {
-//		largest = max(largest, src[j])
+//	for i := range m {
+//		sum := 0
+//		for j := range n {
+//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			sum += dst[i*ldd+j]
+//		}
+//		for j := range n {
+//			dst[i*ldd+j] /= sum
+//		}
 //	}
 //
 //go:noescape
-func vecRowMaxF64AVX512(src *float64, n int) float64
+func vecSoftmaxF64AVX512(dst, src *float64, ldd, lds, m, n int, scale float64)
 
-// vecRowMaxF64AVX2 is the same loop.
+// vecSoftmaxF64AVX2 is the same loop.
 //
 //go:noescape
-func vecRowMaxF64AVX2(src *float64, n int) float64
+func vecSoftmaxF64AVX2(dst, src *float64, ldd, lds, m, n int, scale float64)
 
 // vecRowSumF64AVX512:
 //
@@ -448,3 +454,38 @@ func vecColExpSumF64AVX512(dst, src, shift, sum *float64, ld, m, n int, scale fl
 //
 //go:noescape
 func vecColExpSumF64AVX2(dst, src, shift, sum *float64, ld, m, n int, scale float64)
+
+// vecDotsF64AVX512, for n a multiple of 4:
+//
+//	for i := range m {
+//		for j := range n {
+//			s[i*row+j/4*step+j%4] = 0
+//			for p := range d {
+//				s[i*row+j/4*step+j%4] += q[i*ldq+p] * k[j*ldk+p]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func vecDotsF64AVX512(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int)
+
+// vecDotsF64AVX2 is the same loop.
+//
+//go:noescape
+func vecDotsF64AVX2(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int)
+
+// vecCopyColumnsF64AVX512, for n up to two vectors:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*n+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyColumnsF64AVX512(dst, src *float64, lds, m, n int)
+
+// vecCopyColumnsF64AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyColumnsF64AVX2(dst, src *float64, lds, m, n int)

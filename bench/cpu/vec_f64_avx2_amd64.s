@@ -2525,401 +2525,109 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF64AVX2(src *float64, n int) float64
-// Requires: AVX
-TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VMAXPD (AX)(DX*1), Y1, Y1
-	VMAXPD 32(AX)(DX*1), Y2, Y2
-	VMAXPD 64(AX)(DX*1), Y3, Y3
-	VMAXPD 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+16, CX
-	JGE    main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VMAXPD (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+4, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VMAXPD     Y6, Y1, Y1
-
-stripdone:
-	VMAXPD       Y3, Y1, Y1
-	VMAXPD       Y4, Y2, Y2
-	VMAXPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VMAXPD       X0, X1, X1
-	VMOVSD       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowMaxF64AVX2(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX
-TEXT ·vecAddRowMaxF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VMAXPD  Y5, Y1, Y1
-	VMOVUPD 32(AX)(DX*1), Y5
-	VMOVUPD 32(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 32(BX)(DX*1)
-	VMAXPD  Y5, Y2, Y2
-	VMOVUPD 64(AX)(DX*1), Y5
-	VMOVUPD 64(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 64(BX)(DX*1)
-	VMAXPD  Y5, Y3, Y3
-	VMOVUPD 96(AX)(DX*1), Y5
-	VMOVUPD 96(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 96(BX)(DX*1)
-	VMAXPD  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+16, CX
-	JGE     main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VMAXPD  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+4, CX
-	JGE     single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), DI
-	SHLQ       $0x03, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VMASKMOVPD (SI)(DX*1), Y5, Y7
-	VADDPD     Y7, Y6, Y6
-	VMASKMOVPD Y6, Y5, (BX)(DX*1)
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VMAXPD     Y6, Y1, Y1
-
-stripdone:
-	VMAXPD       Y3, Y1, Y1
-	VMAXPD       Y4, Y2, Y2
-	VMAXPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VMAXPD       X0, X1, X1
-	VMOVSD       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSumF64AVX2(src *float64, n int) float64
-// Requires: AVX
-TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VADDPD (AX)(DX*1), Y1, Y1
-	VADDPD 32(AX)(DX*1), Y2, Y2
-	VADDPD 64(AX)(DX*1), Y3, Y3
-	VADDPD 96(AX)(DX*1), Y4, Y4
-	ADDQ   $+128, DX
-	SUBQ   $+16, CX
-	JGE    main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VADDPD (AX)(DX*1), Y1, Y1
-	ADDQ   $+32, DX
-	SUBQ   $+4, CX
-	JGE    single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VADDPD     Y6, Y1, Y1
-
-stripdone:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VMOVSD       X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF64AVX2(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX
-TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 32(AX)(DX*1), Y5
-	VMOVUPD 32(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 32(BX)(DX*1)
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD 64(AX)(DX*1), Y5
-	VMOVUPD 64(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 64(BX)(DX*1)
-	VADDPD  Y5, Y3, Y3
-	VMOVUPD 96(AX)(DX*1), Y5
-	VMOVUPD 96(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 96(BX)(DX*1)
-	VADDPD  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+16, CX
-	JGE     main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VADDPD  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+4, CX
-	JGE     single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), DI
-	SHLQ       $0x03, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VMASKMOVPD (SI)(DX*1), Y5, Y7
-	VADDPD     Y7, Y6, Y6
-	VMASKMOVPD Y6, Y5, (BX)(DX*1)
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VADDPD     Y6, Y1, Y1
-
-stripdone:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VMOVSD       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
-// Requires: AVX, FMA3
-TEXT ·vecRowSquaresF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD mean+16(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          maindone
-
-main:
-	VMOVUPD     (AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	VMOVUPD     32(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     64(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     96(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y4
-	ADDQ        $+128, DX
-	SUBQ        $+16, CX
-	JGE         main
-
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  singledone
-
-single:
-	VMOVUPD     (AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	ADDQ        $+32, DX
-	SUBQ        $+4, CX
-	JGE         single
-
-singledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VSUBPD     Y0, Y6, Y6
-	VMULPD     Y6, Y6, Y6
-	VANDPD     Y5, Y6, Y6
-	VADDPD     Y6, Y1, Y1
-
-stripdone:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VMOVSD       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
+TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD scale+24(FP), Y0
-	VBROADCASTSD max+32(FP), Y1
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+
+row:
+	LEAQ         (CX)(BX*1), R9
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y5
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (CX)(R8*1), Y2, Y2
+	VMAXPD 32(CX)(R8*1), Y3, Y3
+	VMAXPD 64(CX)(R8*1), Y4, Y4
+	VMAXPD 96(CX)(R8*1), Y5, Y5
+	ADDQ   $+128, R8
+	SUBQ   $+16, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (CX)(R8*1), Y2, Y2
+	ADDQ   $+32, R8
+	SUBQ   $+4, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+4, DI
+	JZ           maxdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(R8*1), Y6, Y7
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y8
+	VBLENDVPD    Y6, Y7, Y8, Y7
+	VMAXPD       Y7, Y2, Y2
+
+maxdone:
+	VMAXPD       Y4, Y2, Y2
+	VMAXPD       Y5, Y3, Y3
+	VMAXPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VMAXPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VMAXPD       X3, X2, X2
+	VBROADCASTSD X2, Y2
+	VBROADCASTSD scale+48(FP), Y3
+	VMULPD       Y3, Y2, Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	LEAQ         (CX)(DX*8), SI
-	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JLT          maindone
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          expmaindone
 
-main:
-	VMOVUPD      (CX)(BX*1), Y8
-	VMOVUPD      32(CX)(BX*1), Y11
-	VMOVUPD      64(CX)(BX*1), Y14
-	VMOVUPD      96(CX)(BX*1), Y17
-	PREFETCHT0   (SI)(BX*1)
-	PREFETCHT0   32(SI)(BX*1)
-	PREFETCHT0   64(SI)(BX*1)
-	PREFETCHT0   96(SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y8
-	VFMSUB213PD  Y1, Y0, Y11
-	VFMSUB213PD  Y1, Y0, Y14
-	VFMSUB213PD  Y1, Y0, Y17
-	VMAXPD       Y8, Y2, Y8
-	VMAXPD       Y11, Y2, Y11
-	VMAXPD       Y14, Y2, Y14
-	VMAXPD       Y17, Y2, Y17
-	VMOVAPD      Y3, Y9
-	VMOVAPD      Y3, Y12
-	VMOVAPD      Y3, Y15
-	VMOVAPD      Y3, Y18
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	VMOVUPD      (CX)(R8*1), Y8
+	VMOVUPD      32(CX)(R8*1), Y11
+	VMOVUPD      64(CX)(R8*1), Y14
+	VMOVUPD      96(CX)(R8*1), Y17
+	VFMSUB213PD  Y2, Y3, Y8
+	VFMSUB213PD  Y2, Y3, Y11
+	VFMSUB213PD  Y2, Y3, Y14
+	VFMSUB213PD  Y2, Y3, Y17
+	VMAXPD       Y8, Y0, Y8
+	VMAXPD       Y11, Y0, Y11
+	VMAXPD       Y14, Y0, Y14
+	VMAXPD       Y17, Y0, Y17
+	VMOVAPD      Y1, Y9
+	VMOVAPD      Y1, Y12
+	VMOVAPD      Y1, Y15
+	VMOVAPD      Y1, Y18
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y11, Y12
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y14, Y15
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y17, Y18
-	VSUBPD       Y3, Y9, Y10
-	VSUBPD       Y3, Y12, Y13
-	VSUBPD       Y3, Y15, Y16
-	VSUBPD       Y3, Y18, Y19
+	VSUBPD       Y1, Y9, Y10
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y1, Y15, Y16
+	VSUBPD       Y1, Y18, Y19
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y13, Y11
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y16, Y14
@@ -2984,31 +2692,31 @@ main:
 	VMULPD       Y12, Y13, Y13
 	VMULPD       Y15, Y16, Y16
 	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (AX)(BX*1)
-	VMOVUPD      Y13, 32(AX)(BX*1)
-	VMOVUPD      Y16, 64(AX)(BX*1)
-	VMOVUPD      Y19, 96(AX)(BX*1)
+	VMOVUPD      Y10, (AX)(R8*1)
+	VMOVUPD      Y13, 32(AX)(R8*1)
+	VMOVUPD      Y16, 64(AX)(R8*1)
+	VMOVUPD      Y19, 96(AX)(R8*1)
 	VADDPD       Y10, Y4, Y4
 	VADDPD       Y13, Y5, Y5
 	VADDPD       Y16, Y6, Y6
 	VADDPD       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+16, DX
-	JGE          main
+	ADDQ         $+128, R8
+	SUBQ         $+16, DI
+	JGE          expmain
 
-maindone:
-	ADDQ $+16, DX
-	SUBQ $+4, DX
-	JLT  singledone
+expmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  expsingledone
 
-single:
-	VMOVUPD      (CX)(BX*1), Y8
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y8
-	VMAXPD       Y8, Y2, Y8
-	VMOVAPD      Y3, Y9
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPD      (CX)(R8*1), Y8
+	VFMSUB213PD  Y2, Y3, Y8
+	VMAXPD       Y8, Y0, Y8
+	VMOVAPD      Y1, Y9
 	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
-	VSUBPD       Y3, Y9, Y10
+	VSUBPD       Y1, Y9, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
 	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
 	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
@@ -3025,55 +2733,108 @@ single:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (AX)(BX*1)
+	VMOVUPD      Y10, (AX)(R8*1)
 	VADDPD       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+4, DX
-	JGE          single
+	ADDQ         $+32, R8
+	SUBQ         $+4, DI
+	JGE          expsingle
 
-singledone:
-	ADDQ         $+4, DX
-	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), DI
-	SHLQ         $0x03, DX
-	SUBQ         DX, DI
-	VMOVUPS      (DI), Y8
-	VMASKMOVPD   (CX)(BX*1), Y8, Y9
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y9
-	VMAXPD       Y9, Y2, Y9
-	VMOVAPD      Y3, Y0
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y0
-	VSUBPD       Y3, Y0, Y1
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y9
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y1, Y1
-	VMASKMOVPD   Y1, Y8, (AX)(BX*1)
-	VANDPD       Y8, Y1, Y1
-	VADDPD       Y1, Y4, Y4
+expsingledone:
+	ADDQ         $+4, DI
+	JZ           expdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPD   (CX)(R8*1), Y8, Y9
+	VFMSUB213PD  Y2, Y3, Y9
+	VMAXPD       Y9, Y0, Y9
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y2
+	VSUBPD       Y1, Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y9
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y3, Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y3, Y3
+	VMASKMOVPD   Y3, Y8, (AX)(R8*1)
+	VANDPD       Y8, Y3, Y3
+	VADDPD       Y3, Y4, Y4
 
-stripdone:
+expdone:
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
-	VMOVSD       X4, ret+40(FP)
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPD       X2, X4, X4
+	VPERMILPD    $0x01, X4, X2
+	VADDPD       X2, X4, X4
+	VBROADCASTSD X4, Y4
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VDIVPD       Y4, Y2, Y2
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          scalemaindone
+
+scalemain:
+	VMOVUPD (AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, (AX)(R8*1)
+	VMOVUPD 32(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 32(AX)(R8*1)
+	VMOVUPD 64(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 64(AX)(R8*1)
+	VMOVUPD 96(AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, 96(AX)(R8*1)
+	ADDQ    $+128, R8
+	SUBQ    $+16, DI
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPD (AX)(R8*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, (AX)(R8*1)
+	ADDQ    $+32, R8
+	SUBQ    $+4, DI
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ       $+4, DI
+	JZ         scaledone
+	LEAQ       vecMaskf64avx2<>+32(SB), CX
+	SHLQ       $0x03, DI
+	SUBQ       DI, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPD (AX)(R8*1), Y3, Y4
+	VMULPD     Y2, Y4, Y4
+	VMASKMOVPD Y4, Y3, (AX)(R8*1)
+
+scaledone:
+	ADDQ DX, AX
+	MOVQ R9, CX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -3163,7 +2924,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -3339,6 +3100,511 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF64AVX2(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX2
+TEXT ·vecAddRowMaxF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VMAXPD  Y5, Y1, Y1
+	VMOVUPD 32(AX)(DX*1), Y5
+	VMOVUPD 32(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(BX)(DX*1)
+	VMAXPD  Y5, Y2, Y2
+	VMOVUPD 64(AX)(DX*1), Y5
+	VMOVUPD 64(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 64(BX)(DX*1)
+	VMAXPD  Y5, Y3, Y3
+	VMOVUPD 96(AX)(DX*1), Y5
+	VMOVUPD 96(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 96(BX)(DX*1)
+	VMAXPD  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+16, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VMAXPD  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+4, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	SHLQ       $0x03, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VMASKMOVPD (SI)(DX*1), Y5, Y7
+	VADDPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (BX)(DX*1)
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VMAXPD     Y6, Y1, Y1
+
+stripdone:
+	VMAXPD       Y3, Y1, Y1
+	VMAXPD       Y4, Y2, Y2
+	VMAXPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VMAXPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VMAXPD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSumF64AVX2(src *float64, n int) float64
+// Requires: AVX, AVX2
+TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	VADDPD (AX)(DX*1), Y1, Y1
+	VADDPD 32(AX)(DX*1), Y2, Y2
+	VADDPD 64(AX)(DX*1), Y3, Y3
+	VADDPD 96(AX)(DX*1), Y4, Y4
+	ADDQ   $+128, DX
+	SUBQ   $+16, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VADDPD (AX)(DX*1), Y1, Y1
+	ADDQ   $+32, DX
+	SUBQ   $+4, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF64AVX2(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX2
+TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD 32(AX)(DX*1), Y5
+	VMOVUPD 32(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(BX)(DX*1)
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 64(AX)(DX*1), Y5
+	VMOVUPD 64(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 64(BX)(DX*1)
+	VADDPD  Y5, Y3, Y3
+	VMOVUPD 96(AX)(DX*1), Y5
+	VMOVUPD 96(SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 96(BX)(DX*1)
+	VADDPD  Y5, Y4, Y4
+	ADDQ    $+128, DX
+	SUBQ    $+16, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD (AX)(DX*1), Y5
+	VMOVUPD (SI)(DX*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (BX)(DX*1)
+	VADDPD  Y5, Y1, Y1
+	ADDQ    $+32, DX
+	SUBQ    $+4, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	SHLQ       $0x03, CX
+	SUBQ       CX, DI
+	VMOVUPS    (DI), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VMASKMOVPD (SI)(DX*1), Y5, Y7
+	VADDPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (BX)(DX*1)
+	VBLENDVPD  Y5, Y6, Y0, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecRowSquaresF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD mean+16(FP), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMOVUPD     32(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     64(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, DX
+	SUBQ        $+16, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD     (AX)(DX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	ADDQ        $+32, DX
+	SUBQ        $+4, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ       $+4, CX
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y5
+	VMASKMOVPD (AX)(DX*1), Y5, Y6
+	VSUBPD     Y0, Y6, Y6
+	VMULPD     Y6, Y6, Y6
+	VANDPD     Y5, Y6, Y6
+	VADDPD     Y6, Y1, Y1
+
+stripdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD scale+24(FP), Y0
+	VBROADCASTSD max+32(FP), Y1
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	LEAQ         (CX)(DX*8), SI
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD      (CX)(BX*1), Y8
+	VMOVUPD      32(CX)(BX*1), Y11
+	VMOVUPD      64(CX)(BX*1), Y14
+	VMOVUPD      96(CX)(BX*1), Y17
+	PREFETCHT0   (SI)(BX*1)
+	PREFETCHT0   32(SI)(BX*1)
+	PREFETCHT0   64(SI)(BX*1)
+	PREFETCHT0   96(SI)(BX*1)
+	VFMSUB213PD  Y1, Y0, Y8
+	VFMSUB213PD  Y1, Y0, Y11
+	VFMSUB213PD  Y1, Y0, Y14
+	VFMSUB213PD  Y1, Y0, Y17
+	VMAXPD       Y8, Y2, Y8
+	VMAXPD       Y11, Y2, Y11
+	VMAXPD       Y14, Y2, Y14
+	VMAXPD       Y17, Y2, Y17
+	VMOVAPD      Y3, Y9
+	VMOVAPD      Y3, Y12
+	VMOVAPD      Y3, Y15
+	VMOVAPD      Y3, Y18
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y11, Y12
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y14, Y15
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y17, Y18
+	VSUBPD       Y3, Y9, Y10
+	VSUBPD       Y3, Y12, Y13
+	VSUBPD       Y3, Y15, Y16
+	VSUBPD       Y3, Y18, Y19
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y13, Y11
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y16, Y14
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y19, Y17
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y13, Y11
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y16, Y14
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y19, Y17
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y13
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y16
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y19
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y12, Y12
+	VPSLLQ       $0x34, Y15, Y15
+	VPSLLQ       $0x34, Y18, Y18
+	VMULPD       Y9, Y10, Y10
+	VMULPD       Y12, Y13, Y13
+	VMULPD       Y15, Y16, Y16
+	VMULPD       Y18, Y19, Y19
+	VMOVUPD      Y10, (AX)(BX*1)
+	VMOVUPD      Y13, 32(AX)(BX*1)
+	VMOVUPD      Y16, 64(AX)(BX*1)
+	VMOVUPD      Y19, 96(AX)(BX*1)
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y13, Y5, Y5
+	VADDPD       Y16, Y6, Y6
+	VADDPD       Y19, Y7, Y7
+	ADDQ         $+128, BX
+	SUBQ         $+16, DX
+	JGE          stripmain
+
+stripmaindone:
+	ADDQ $+16, DX
+	SUBQ $+4, DX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD      (CX)(BX*1), Y8
+	PREFETCHT0   (SI)(BX*1)
+	VFMSUB213PD  Y1, Y0, Y8
+	VMAXPD       Y8, Y2, Y8
+	VMOVAPD      Y3, Y9
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
+	VSUBPD       Y3, Y9, Y10
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y9, Y10, Y10
+	VMOVUPD      Y10, (AX)(BX*1)
+	VADDPD       Y10, Y4, Y4
+	ADDQ         $+32, BX
+	SUBQ         $+4, DX
+	JGE          stripsingle
+
+stripsingledone:
+	ADDQ         $+4, DX
+	JZ           stripdone
+	LEAQ         vecMaskf64avx2<>+32(SB), DI
+	SHLQ         $0x03, DX
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y8
+	VMASKMOVPD   (CX)(BX*1), Y8, Y9
+	PREFETCHT0   (SI)(BX*1)
+	VFMSUB213PD  Y1, Y0, Y9
+	VMAXPD       Y9, Y2, Y9
+	VMOVAPD      Y3, Y0
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y0
+	VSUBPD       Y3, Y0, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y9
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y0, Y1, Y1
+	VMASKMOVPD   Y1, Y8, (AX)(BX*1)
+	VANDPD       Y8, Y1, Y1
+	VADDPD       Y1, Y4, Y4
+
+stripdone:
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y7, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X4
+	VPERMILPD    $0x01, X4, X0
+	VADDPD       X0, X4, X4
+	VBROADCASTSD X4, Y4
+	VMOVSD       X4, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
@@ -3350,11 +3616,12 @@ TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
 	VBROADCASTSD mean+40(FP), Y0
 	VBROADCASTSD scale+48(FP), Y1
 	LEAQ         (CX)(SI*8), R8
+	MOVQ         n+32(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+16, SI
-	JLT          maindone
+	JLT          stripmaindone
 
-main:
+stripmain:
 	VMOVUPD     (CX)(DI*1), Y2
 	VMOVUPD     32(CX)(DI*1), Y5
 	VMOVUPD     64(CX)(DI*1), Y8
@@ -3389,14 +3656,14 @@ main:
 	VMOVUPD     Y11, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, SI
-	JGE         main
+	JGE         stripmain
 
-maindone:
+stripmaindone:
 	ADDQ $+16, SI
 	SUBQ $+4, SI
-	JLT  singledone
+	JLT  stripsingledone
 
-single:
+stripsingle:
 	VMOVUPD     (CX)(DI*1), Y2
 	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y3
@@ -3407,9 +3674,9 @@ single:
 	VMOVUPD     Y2, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, SI
-	JGE         single
+	JGE         stripsingle
 
-singledone:
+stripsingledone:
 	ADDQ        $+4, SI
 	JZ          stripdone
 	LEAQ        vecMaskf64avx2<>+32(SB), R9
@@ -3550,6 +3817,267 @@ DATA vecWeylf64avx2<>+8(SB)/8, $0x000000003c6ef372
 DATA vecWeylf64avx2<>+16(SB)/8, $0x00000000daa66d2b
 DATA vecWeylf64avx2<>+24(SB)/8, $0x0000000078dde6e4
 GLOBL vecWeylf64avx2<>(SB), RODATA|NOPTR, $32
+
+// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), CX
+	MOVQ ldk+48(FP), DX
+	MOVQ s+56(FP), BX
+	MOVQ row+64(FP), SI
+	SHLQ $0x03, AX
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+keys:
+	MOVQ q+24(FP), DI
+	MOVQ BX, R8
+	MOVQ m+0(FP), R9
+
+several:
+	CMPQ   R9, $+2
+	JLT    severaldone
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+4, R12
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPD     (R10), Y8
+	VMOVUPD     (R10)(DX*1), Y9
+	VMOVUPD     (R10)(DX*2), Y10
+	VMOVUPD     (R13)(DX*2), Y11
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPD     (R13), Y12
+	VFMADD231PD Y8, Y12, Y0
+	VFMADD231PD Y9, Y12, Y1
+	VFMADD231PD Y10, Y12, Y2
+	VFMADD231PD Y11, Y12, Y3
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Y12
+	VFMADD231PD Y8, Y12, Y4
+	VFMADD231PD Y9, Y12, Y5
+	VFMADD231PD Y10, Y12, Y6
+	VFMADD231PD Y11, Y12, Y7
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+4, R12
+	JZ          severalsum
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPD  (R10), Y8, Y9
+	VMASKMOVPD  (R10)(DX*1), Y8, Y10
+	VMASKMOVPD  (R10)(DX*2), Y8, Y11
+	VMASKMOVPD  (R12)(DX*2), Y8, Y12
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPD  (R10), Y8, Y13
+	VFMADD231PD Y9, Y13, Y0
+	VFMADD231PD Y10, Y13, Y1
+	VFMADD231PD Y11, Y13, Y2
+	VFMADD231PD Y12, Y13, Y3
+	ADDQ        AX, R10
+	VMASKMOVPD  (R10), Y8, Y8
+	VFMADD231PD Y9, Y8, Y4
+	VFMADD231PD Y10, Y8, Y5
+	VFMADD231PD Y11, Y8, Y6
+	VFMADD231PD Y12, Y8, Y7
+
+severalsum:
+	VUNPCKHPD  Y1, Y0, Y8
+	VUNPCKLPD  Y1, Y0, Y0
+	VADDPD     Y8, Y0, Y0
+	VUNPCKHPD  Y3, Y2, Y1
+	VUNPCKLPD  Y3, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPD    Y1, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	VUNPCKHPD  Y5, Y4, Y0
+	VUNPCKLPD  Y5, Y4, Y4
+	VADDPD     Y0, Y4, Y4
+	VUNPCKHPD  Y7, Y6, Y0
+	VUNPCKLPD  Y7, Y6, Y6
+	VADDPD     Y0, Y6, Y6
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x31, Y6, Y4, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVUPD    Y0, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	SUBQ       $+2, R9
+	JMP        several
+
+severaldone:
+one:
+	CMPQ   R9, $+1
+	JLT    onedone
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   CX, R10
+	MOVQ   DI, R11
+	MOVQ   d+16(FP), R12
+	SUBQ   $+4, R12
+	JLT    onerest
+
+onevector:
+	LEAQ        (R10)(DX*1), R13
+	VMOVUPD     (R10), Y4
+	VMOVUPD     (R10)(DX*1), Y5
+	VMOVUPD     (R10)(DX*2), Y6
+	VMOVUPD     (R13)(DX*2), Y7
+	LEAQ        (R10)(DX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	ADDQ        DX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R11, R13
+	VMOVUPD     (R13), Y8
+	VFMADD231PD Y4, Y8, Y0
+	VFMADD231PD Y5, Y8, Y1
+	VFMADD231PD Y6, Y8, Y2
+	VFMADD231PD Y7, Y8, Y3
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         onevector
+
+onerest:
+	ADDQ        $+4, R12
+	JZ          onesum
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	LEAQ        (R10)(DX*1), R12
+	VMASKMOVPD  (R10), Y4, Y5
+	VMASKMOVPD  (R10)(DX*1), Y4, Y6
+	VMASKMOVPD  (R10)(DX*2), Y4, Y7
+	VMASKMOVPD  (R12)(DX*2), Y4, Y8
+	LEAQ        (R10)(DX*8), R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	ADDQ        DX, R12
+	PREFETCHT0  (R12)
+	MOVQ        R11, R10
+	VMASKMOVPD  (R10), Y4, Y4
+	VFMADD231PD Y5, Y4, Y0
+	VFMADD231PD Y6, Y4, Y1
+	VFMADD231PD Y7, Y4, Y2
+	VFMADD231PD Y8, Y4, Y3
+
+onesum:
+	VUNPCKHPD  Y1, Y0, Y4
+	VUNPCKLPD  Y1, Y0, Y0
+	VADDPD     Y4, Y0, Y0
+	VUNPCKHPD  Y3, Y2, Y1
+	VUNPCKLPD  Y3, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPD    Y1, (R8)
+	ADDQ       SI, R8
+	ADDQ       AX, DI
+	SUBQ       $+1, R9
+	JMP        one
+
+onedone:
+	LEAQ (CX)(DX*4), CX
+	MOVQ step+72(FP), DI
+	SHLQ $0x03, DI
+	ADDQ DI, BX
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
+// func vecCopyColumnsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x03, DX
+	MOVQ SI, DI
+	SHLQ $0x03, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+4
+	JLT  short
+
+two:
+	VMOVUPD (CX), Y0
+	VMOVUPD (CX)(R8*1), Y1
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf64avx2<>+32(SB), R8
+	SHLQ    $0x03, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
 
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
@@ -3895,14 +4423,14 @@ DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2752(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2760(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2768(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2776(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2784(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2792(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2800(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2808(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2752(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2760(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2768(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2776(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2784(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2792(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2800(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2808(SB)/8, $0xfff0000000000000
 DATA vecConstf64avx2<>+2816(SB)/8, $0x0000000085ebca6b
 DATA vecConstf64avx2<>+2824(SB)/8, $0x0000000085ebca6b
 DATA vecConstf64avx2<>+2832(SB)/8, $0x0000000085ebca6b

@@ -3365,410 +3365,113 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRowMaxF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMAXPD (AX)(DX*1), Z1, Z1
-	VMAXPD 64(AX)(DX*1), Z2, Z2
-	VMAXPD 128(AX)(DX*1), Z3, Z3
-	VMAXPD 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMAXPD (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VBLENDMPD Z5, Z0, K1, Z5
-	VMAXPD    Z5, Z1, Z1
-
-stripdone:
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z4, Z2, Z2
-	VMAXPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VMAXPD        X0, X1, X1
-	VMOVSD        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowMaxF64AVX512(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowMaxF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VMAXPD  Z5, Z1, Z1
-	VMOVUPD 64(AX)(DX*1), Z5
-	VMOVUPD 64(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 64(BX)(DX*1)
-	VMAXPD  Z5, Z2, Z2
-	VMOVUPD 128(AX)(DX*1), Z5
-	VMOVUPD 128(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 128(BX)(DX*1)
-	VMAXPD  Z5, Z3, Z3
-	VMOVUPD 192(AX)(DX*1), Z5
-	VMOVUPD 192(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 192(BX)(DX*1)
-	VMAXPD  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+32, CX
-	JGE     main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VMAXPD  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+8, CX
-	JGE     single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VMOVUPD.Z (SI)(DX*1), K1, Z6
-	VADDPD    Z6, Z5, Z5
-	VMOVUPD   Z5, K1, (BX)(DX*1)
-	VBLENDMPD Z5, Z0, K1, Z5
-	VMAXPD    Z5, Z1, Z1
-
-stripdone:
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z4, Z2, Z2
-	VMAXPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VMAXPD        X0, X1, X1
-	VMOVSD        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSumF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VADDPD (AX)(DX*1), Z1, Z1
-	VADDPD 64(AX)(DX*1), Z2, Z2
-	VADDPD 128(AX)(DX*1), Z3, Z3
-	VADDPD 192(AX)(DX*1), Z4, Z4
-	ADDQ   $+256, DX
-	SUBQ   $+32, CX
-	JGE    main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VADDPD (AX)(DX*1), Z1, Z1
-	ADDQ   $+64, DX
-	SUBQ   $+8, CX
-	JGE    single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VBLENDMPD Z5, Z0, K1, Z5
-	VADDPD    Z5, Z1, Z1
-
-stripdone:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VMOVSD        X1, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF64AVX512(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VADDPD  Z5, Z1, Z1
-	VMOVUPD 64(AX)(DX*1), Z5
-	VMOVUPD 64(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 64(BX)(DX*1)
-	VADDPD  Z5, Z2, Z2
-	VMOVUPD 128(AX)(DX*1), Z5
-	VMOVUPD 128(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 128(BX)(DX*1)
-	VADDPD  Z5, Z3, Z3
-	VMOVUPD 192(AX)(DX*1), Z5
-	VMOVUPD 192(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 192(BX)(DX*1)
-	VADDPD  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+32, CX
-	JGE     main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VADDPD  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+8, CX
-	JGE     single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VMOVUPD.Z (SI)(DX*1), K1, Z6
-	VADDPD    Z6, Z5, Z5
-	VMOVUPD   Z5, K1, (BX)(DX*1)
-	VBLENDMPD Z5, Z0, K1, Z5
-	VADDPD    Z5, Z1, Z1
-
-stripdone:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VMOVSD        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
-// Requires: AVX, AVX512F
-TEXT ·vecRowSquaresF64AVX512(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD mean+16(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          maindone
-
-main:
-	VMOVUPD     (AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	VMOVUPD     64(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z2
-	VMOVUPD     128(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z3
-	VMOVUPD     192(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z4
-	ADDQ        $+256, DX
-	SUBQ        $+32, CX
-	JGE         main
-
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPD     (AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	ADDQ        $+64, DX
-	SUBQ        $+8, CX
-	JGE         single
-
-singledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VSUBPD    Z0, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	VADDPD    Z5, Z1, K1, Z1
-
-stripdone:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VMOVSD        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
+// func vecSoftmaxF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
+TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD scale+24(FP), Z0
-	VBROADCASTSD max+32(FP), Z1
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
-	LEAQ         (DX)(CX*8), SI
-	XORQ         BX, BX
-	SUBQ         $+32, CX
-	JLT          maindone
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, SI
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 
-main:
-	VMOVUPD           (DX)(BX*1), Z8
-	VMOVUPD           64(DX)(BX*1), Z11
-	VMOVUPD           128(DX)(BX*1), Z14
-	VMOVUPD           192(DX)(BX*1), Z17
-	PREFETCHT0        (SI)(BX*1)
-	PREFETCHT0        64(SI)(BX*1)
-	PREFETCHT0        128(SI)(BX*1)
-	PREFETCHT0        192(SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VFMSUB213PD       Z1, Z0, Z11
-	VFMSUB213PD       Z1, Z0, Z14
-	VFMSUB213PD       Z1, Z0, Z17
-	VMAXPD            Z8, Z2, Z8
-	VMAXPD            Z11, Z2, Z11
-	VMAXPD            Z14, Z2, Z14
-	VMAXPD            Z17, Z2, Z17
-	VMOVAPD           Z3, Z9
-	VMOVAPD           Z3, Z12
-	VMOVAPD           Z3, Z15
-	VMOVAPD           Z3, Z18
+row:
+	LEAQ         (DX)(SI*1), R9
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z5
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+32, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (DX)(R8*1), Z2, Z2
+	VMAXPD 64(DX)(R8*1), Z3, Z3
+	VMAXPD 128(DX)(R8*1), Z4, Z4
+	VMAXPD 192(DX)(R8*1), Z5, Z5
+	ADDQ   $+256, R8
+	SUBQ   $+32, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (DX)(R8*1), Z2, Z2
+	ADDQ   $+64, R8
+	SUBQ   $+8, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (DX)(R8*1), K1, Z6
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z7
+	VBLENDMPD    Z6, Z7, K1, Z6
+	VMAXPD       Z6, Z2, Z2
+
+maxdone:
+	VMAXPD        Z4, Z2, Z2
+	VMAXPD        Z5, Z3, Z3
+	VMAXPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPD        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VMAXPD        X3, X2, X2
+	VBROADCASTSD  X2, Z2
+	VBROADCASTSD  scale+48(FP), Z3
+	VMULPD        Z3, Z2, Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+32, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0        (R9)(R8*1)
+	PREFETCHT0        64(R9)(R8*1)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        192(R9)(R8*1)
+	VMOVUPD           (DX)(R8*1), Z8
+	VMOVUPD           64(DX)(R8*1), Z11
+	VMOVUPD           128(DX)(R8*1), Z14
+	VMOVUPD           192(DX)(R8*1), Z17
+	VFMSUB213PD       Z2, Z3, Z8
+	VFMSUB213PD       Z2, Z3, Z11
+	VFMSUB213PD       Z2, Z3, Z14
+	VFMSUB213PD       Z2, Z3, Z17
+	VMAXPD            Z8, Z0, Z8
+	VMAXPD            Z11, Z0, Z11
+	VMAXPD            Z14, Z0, Z14
+	VMAXPD            Z17, Z0, Z17
+	VMOVAPD           Z1, Z9
+	VMOVAPD           Z1, Z12
+	VMOVAPD           Z1, Z15
+	VMOVAPD           Z1, Z18
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z15
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z17, Z18
-	VSUBPD            Z3, Z9, Z10
-	VSUBPD            Z3, Z12, Z13
-	VSUBPD            Z3, Z15, Z16
-	VSUBPD            Z3, Z18, Z19
+	VSUBPD            Z1, Z9, Z10
+	VSUBPD            Z1, Z12, Z13
+	VSUBPD            Z1, Z15, Z16
+	VSUBPD            Z1, Z18, Z19
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z14
@@ -3833,31 +3536,31 @@ main:
 	VMULPD            Z12, Z13, Z13
 	VMULPD            Z15, Z16, Z16
 	VMULPD            Z18, Z19, Z19
-	VMOVUPD           Z10, (AX)(BX*1)
-	VMOVUPD           Z13, 64(AX)(BX*1)
-	VMOVUPD           Z16, 128(AX)(BX*1)
-	VMOVUPD           Z19, 192(AX)(BX*1)
+	VMOVUPD           Z10, (AX)(R8*1)
+	VMOVUPD           Z13, 64(AX)(R8*1)
+	VMOVUPD           Z16, 128(AX)(R8*1)
+	VMOVUPD           Z19, 192(AX)(R8*1)
 	VADDPD            Z10, Z4, Z4
 	VADDPD            Z13, Z5, Z5
 	VADDPD            Z16, Z6, Z6
 	VADDPD            Z19, Z7, Z7
-	ADDQ              $+256, BX
+	ADDQ              $+256, R8
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               expmain
 
-maindone:
+expmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  singledone
+	JLT  expsingledone
 
-single:
-	VMOVUPD           (DX)(BX*1), Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z9
+expsingle:
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPD           (DX)(R8*1), Z8
+	VFMSUB213PD       Z2, Z3, Z8
+	VMAXPD            Z8, Z0, Z8
+	VMOVAPD           Z1, Z9
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
-	VSUBPD            Z3, Z9, Z10
+	VSUBPD            Z1, Z9, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
 	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
@@ -3874,56 +3577,109 @@ single:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
 	VPSLLQ            $0x34, Z9, Z9
 	VMULPD            Z9, Z10, Z10
-	VMOVUPD           Z10, (AX)(BX*1)
+	VMOVUPD           Z10, (AX)(R8*1)
 	VADDPD            Z10, Z4, Z4
-	ADDQ              $+64, BX
+	ADDQ              $+64, R8
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               expsingle
 
-singledone:
+expsingledone:
 	ADDQ              $+8, CX
-	JZ                stripdone
-	MOVQ              $0x00000001, DI
-	SHLQ              CL, DI
-	DECQ              DI
-	KMOVW             DI, K1
-	VMOVUPD.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z0
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z0
-	VSUBPD            Z3, Z0, Z1
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z1, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z1, Z8
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VPSLLQ            $0x34, Z0, Z0
-	VMULPD            Z0, Z1, Z1
-	VMOVUPD           Z1, K1, (AX)(BX*1)
-	VADDPD            Z1, Z4, K1, Z4
+	JZ                expdone
+	MOVQ              $0x00000001, R10
+	SHLQ              CL, R10
+	DECQ              R10
+	KMOVW             R10, K1
+	PREFETCHT0        (R9)(R8*1)
+	VMOVUPD.Z         (DX)(R8*1), K1, Z8
+	VFMSUB213PD       Z2, Z3, Z8
+	VMAXPD            Z8, Z0, Z8
+	VMOVAPD           Z1, Z2
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z2
+	VSUBPD            Z1, Z2, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z3, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z3, Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
+	VPSLLQ            $0x34, Z2, Z2
+	VMULPD            Z2, Z3, Z3
+	VMOVUPD           Z3, K1, (AX)(R8*1)
+	VADDPD            Z3, Z4, K1, Z4
 
-stripdone:
+expdone:
 	VADDPD        Z6, Z4, Z4
 	VADDPD        Z7, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
-	VMOVSD        X4, ret+40(FP)
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPD        Y2, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X2
+	VADDPD        X2, X4, X4
+	VPERMILPD     $0x01, X4, X2
+	VADDPD        X2, X4, X4
+	VBROADCASTSD  X4, Z4
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
+	VDIVPD        Z4, Z2, Z2
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+32, CX
+	JLT           scalemaindone
+
+scalemain:
+	VMOVUPD (AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, (AX)(R8*1)
+	VMOVUPD 64(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 64(AX)(R8*1)
+	VMOVUPD 128(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 128(AX)(R8*1)
+	VMOVUPD 192(AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+32, CX
+	JGE     scalemain
+
+scalemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  scalesingledone
+
+scalesingle:
+	VMOVUPD (AX)(R8*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+8, CX
+	JGE     scalesingle
+
+scalesingledone:
+	ADDQ      $+8, CX
+	JZ        scaledone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPD.Z (AX)(R8*1), K1, Z3
+	VMULPD    Z2, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(R8*1)
+
+scaledone:
+	ADDQ BX, AX
+	MOVQ R9, DX
+	DECQ DI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -4013,7 +3769,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -4189,6 +3945,519 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecAddRowMaxF64AVX512(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowMaxF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VMAXPD  Z5, Z1, Z1
+	VMOVUPD 64(AX)(DX*1), Z5
+	VMOVUPD 64(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 64(BX)(DX*1)
+	VMAXPD  Z5, Z2, Z2
+	VMOVUPD 128(AX)(DX*1), Z5
+	VMOVUPD 128(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 128(BX)(DX*1)
+	VMAXPD  Z5, Z3, Z3
+	VMOVUPD 192(AX)(DX*1), Z5
+	VMOVUPD 192(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 192(BX)(DX*1)
+	VMAXPD  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+32, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VMAXPD  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+8, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VMOVUPD.Z (SI)(DX*1), K1, Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)(DX*1)
+	VBLENDMPD Z5, Z0, K1, Z5
+	VMAXPD    Z5, Z1, Z1
+
+stripdone:
+	VMAXPD        Z3, Z1, Z1
+	VMAXPD        Z4, Z2, Z2
+	VMAXPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMAXPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VMAXPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VMAXPD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSumF64AVX512(src *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VADDPD (AX)(DX*1), Z1, Z1
+	VADDPD 64(AX)(DX*1), Z2, Z2
+	VADDPD 128(AX)(DX*1), Z3, Z3
+	VADDPD 192(AX)(DX*1), Z4, Z4
+	ADDQ   $+256, DX
+	SUBQ   $+32, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VADDPD (AX)(DX*1), Z1, Z1
+	ADDQ   $+64, DX
+	SUBQ   $+8, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VBLENDMPD Z5, Z0, K1, Z5
+	VADDPD    Z5, Z1, Z1
+
+stripdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecAddRowSumF64AVX512(dst *float64, src *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         y+16(FP), SI
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z0, Z4
+	MOVQ         n+24(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VADDPD  Z5, Z1, Z1
+	VMOVUPD 64(AX)(DX*1), Z5
+	VMOVUPD 64(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 64(BX)(DX*1)
+	VADDPD  Z5, Z2, Z2
+	VMOVUPD 128(AX)(DX*1), Z5
+	VMOVUPD 128(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 128(BX)(DX*1)
+	VADDPD  Z5, Z3, Z3
+	VMOVUPD 192(AX)(DX*1), Z5
+	VMOVUPD 192(SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 192(BX)(DX*1)
+	VADDPD  Z5, Z4, Z4
+	ADDQ    $+256, DX
+	SUBQ    $+32, CX
+	JGE     stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD (AX)(DX*1), Z5
+	VMOVUPD (SI)(DX*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (BX)(DX*1)
+	VADDPD  Z5, Z1, Z1
+	ADDQ    $+64, DX
+	SUBQ    $+8, CX
+	JGE     stripsingle
+
+stripsingledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, DI
+	SHLQ      CL, DI
+	DECQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VMOVUPD.Z (SI)(DX*1), K1, Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)(DX*1)
+	VBLENDMPD Z5, Z0, K1, Z5
+	VADDPD    Z5, Z1, Z1
+
+stripdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
+// Requires: AVX, AVX512F
+TEXT ·vecRowSquaresF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD mean+16(FP), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD     (AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z1
+	VMOVUPD     64(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z2
+	VMOVUPD     128(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z3
+	VMOVUPD     192(AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z4
+	ADDQ        $+256, DX
+	SUBQ        $+32, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD     (AX)(DX*1), Z5
+	VSUBPD      Z0, Z5, Z5
+	VFMADD231PD Z5, Z5, Z1
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ      $+8, CX
+	JZ        stripdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX)(DX*1), K1, Z5
+	VSUBPD    Z0, Z5, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z1, K1, Z1
+
+stripdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD scale+24(FP), Z0
+	VBROADCASTSD max+32(FP), Z1
+	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	LEAQ         (DX)(CX*8), SI
+	MOVQ         n+16(FP), CX
+	XORQ         BX, BX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD           (DX)(BX*1), Z8
+	VMOVUPD           64(DX)(BX*1), Z11
+	VMOVUPD           128(DX)(BX*1), Z14
+	VMOVUPD           192(DX)(BX*1), Z17
+	PREFETCHT0        (SI)(BX*1)
+	PREFETCHT0        64(SI)(BX*1)
+	PREFETCHT0        128(SI)(BX*1)
+	PREFETCHT0        192(SI)(BX*1)
+	VFMSUB213PD       Z1, Z0, Z8
+	VFMSUB213PD       Z1, Z0, Z11
+	VFMSUB213PD       Z1, Z0, Z14
+	VFMSUB213PD       Z1, Z0, Z17
+	VMAXPD            Z8, Z2, Z8
+	VMAXPD            Z11, Z2, Z11
+	VMAXPD            Z14, Z2, Z14
+	VMAXPD            Z17, Z2, Z17
+	VMOVAPD           Z3, Z9
+	VMOVAPD           Z3, Z12
+	VMOVAPD           Z3, Z15
+	VMOVAPD           Z3, Z18
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z15
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z17, Z18
+	VSUBPD            Z3, Z9, Z10
+	VSUBPD            Z3, Z12, Z13
+	VSUBPD            Z3, Z15, Z16
+	VSUBPD            Z3, Z18, Z19
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z16, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z17, Z19
+	VPSLLQ            $0x34, Z9, Z9
+	VPSLLQ            $0x34, Z12, Z12
+	VPSLLQ            $0x34, Z15, Z15
+	VPSLLQ            $0x34, Z18, Z18
+	VMULPD            Z9, Z10, Z10
+	VMULPD            Z12, Z13, Z13
+	VMULPD            Z15, Z16, Z16
+	VMULPD            Z18, Z19, Z19
+	VMOVUPD           Z10, (AX)(BX*1)
+	VMOVUPD           Z13, 64(AX)(BX*1)
+	VMOVUPD           Z16, 128(AX)(BX*1)
+	VMOVUPD           Z19, 192(AX)(BX*1)
+	VADDPD            Z10, Z4, Z4
+	VADDPD            Z13, Z5, Z5
+	VADDPD            Z16, Z6, Z6
+	VADDPD            Z19, Z7, Z7
+	ADDQ              $+256, BX
+	SUBQ              $+32, CX
+	JGE               stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD           (DX)(BX*1), Z8
+	PREFETCHT0        (SI)(BX*1)
+	VFMSUB213PD       Z1, Z0, Z8
+	VMAXPD            Z8, Z2, Z8
+	VMOVAPD           Z3, Z9
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
+	VSUBPD            Z3, Z9, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
+	VPSLLQ            $0x34, Z9, Z9
+	VMULPD            Z9, Z10, Z10
+	VMOVUPD           Z10, (AX)(BX*1)
+	VADDPD            Z10, Z4, Z4
+	ADDQ              $+64, BX
+	SUBQ              $+8, CX
+	JGE               stripsingle
+
+stripsingledone:
+	ADDQ              $+8, CX
+	JZ                stripdone
+	MOVQ              $0x00000001, DI
+	SHLQ              CL, DI
+	DECQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(BX*1), K1, Z8
+	PREFETCHT0        (SI)(BX*1)
+	VFMSUB213PD       Z1, Z0, Z8
+	VMAXPD            Z8, Z2, Z8
+	VMOVAPD           Z3, Z0
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z0
+	VSUBPD            Z3, Z0, Z1
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z1, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z1, Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
+	VPSLLQ            $0x34, Z0, Z0
+	VMULPD            Z0, Z1, Z1
+	VMOVUPD           Z1, K1, (AX)(BX*1)
+	VADDPD            Z1, Z4, K1, Z4
+
+stripdone:
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z7, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDPD        X0, X4, X4
+	VBROADCASTSD  X4, Z4
+	VMOVSD        X4, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
@@ -4200,11 +4469,12 @@ TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD mean+40(FP), Z0
 	VBROADCASTSD scale+48(FP), Z1
 	LEAQ         (DX)(CX*8), R8
+	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
-	JLT          maindone
+	JLT          stripmaindone
 
-main:
+stripmain:
 	VMOVUPD     (DX)(DI*1), Z2
 	VMOVUPD     64(DX)(DI*1), Z5
 	VMOVUPD     128(DX)(DI*1), Z8
@@ -4239,14 +4509,14 @@ main:
 	VMOVUPD     Z11, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+32, CX
-	JGE         main
+	JGE         stripmain
 
-maindone:
+stripmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  singledone
+	JLT  stripsingledone
 
-single:
+stripsingle:
 	VMOVUPD     (DX)(DI*1), Z2
 	PREFETCHT0  (R8)(DI*1)
 	VMOVUPD     (BX)(DI*1), Z3
@@ -4257,9 +4527,9 @@ single:
 	VMOVUPD     Z2, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+8, CX
-	JGE         single
+	JGE         stripsingle
 
-singledone:
+stripsingledone:
 	ADDQ        $+8, CX
 	JZ          stripdone
 	MOVQ        $0x00000001, R9
@@ -4439,6 +4709,343 @@ DATA vecWeylf64avx512<>+48(SB)/8, $0x000000005384540f
 DATA vecWeylf64avx512<>+56(SB)/8, $0x00000000f1bbcdc8
 GLOBL vecWeylf64avx512<>(SB), RODATA|NOPTR, $64
 
+// func vecDotsF64AVX512(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecDotsF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ ldq+32(FP), AX
+	MOVQ k+40(FP), DX
+	MOVQ ldk+48(FP), BX
+	MOVQ s+56(FP), SI
+	MOVQ row+64(FP), DI
+	SHLQ $0x03, AX
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+
+keys:
+	MOVQ q+24(FP), R8
+	MOVQ SI, R9
+	MOVQ m+0(FP), R10
+
+several:
+	CMPQ   R10, $+4
+	JLT    severaldone
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+	VXORPD Z8, Z8, Z8
+	VXORPD Z9, Z9, Z9
+	VXORPD Z10, Z10, Z10
+	VXORPD Z11, Z11, Z11
+	VXORPD Z12, Z12, Z12
+	VXORPD Z13, Z13, Z13
+	VXORPD Z14, Z14, Z14
+	VXORPD Z15, Z15, Z15
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+8, CX
+	JLT    severalrest
+
+severalvector:
+	LEAQ        (R11)(BX*1), R13
+	VMOVUPD     (R11), Z16
+	VMOVUPD     (R11)(BX*1), Z17
+	VMOVUPD     (R11)(BX*2), Z18
+	VMOVUPD     (R13)(BX*2), Z19
+	LEAQ        (R11)(BX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R12, R13
+	VMOVUPD     (R13), Z20
+	VFMADD231PD Z16, Z20, Z0
+	VFMADD231PD Z17, Z20, Z1
+	VFMADD231PD Z18, Z20, Z2
+	VFMADD231PD Z19, Z20, Z3
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Z20
+	VFMADD231PD Z16, Z20, Z4
+	VFMADD231PD Z17, Z20, Z5
+	VFMADD231PD Z18, Z20, Z6
+	VFMADD231PD Z19, Z20, Z7
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Z20
+	VFMADD231PD Z16, Z20, Z8
+	VFMADD231PD Z17, Z20, Z9
+	VFMADD231PD Z18, Z20, Z10
+	VFMADD231PD Z19, Z20, Z11
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Z20
+	VFMADD231PD Z16, Z20, Z12
+	VFMADD231PD Z17, Z20, Z13
+	VFMADD231PD Z18, Z20, Z14
+	VFMADD231PD Z19, Z20, Z15
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+8, CX
+	JGE         severalvector
+
+severalrest:
+	ADDQ        $+8, CX
+	JZ          severalsum
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	LEAQ        (R11)(BX*1), CX
+	VMOVUPD.Z   (R11), K1, Z16
+	VMOVUPD.Z   (R11)(BX*1), K1, Z17
+	VMOVUPD.Z   (R11)(BX*2), K1, Z18
+	VMOVUPD.Z   (CX)(BX*2), K1, Z19
+	LEAQ        (R11)(BX*8), CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	MOVQ        R12, CX
+	VMOVUPD.Z   (CX), K1, Z20
+	VFMADD231PD Z16, Z20, Z0
+	VFMADD231PD Z17, Z20, Z1
+	VFMADD231PD Z18, Z20, Z2
+	VFMADD231PD Z19, Z20, Z3
+	ADDQ        AX, CX
+	VMOVUPD.Z   (CX), K1, Z20
+	VFMADD231PD Z16, Z20, Z4
+	VFMADD231PD Z17, Z20, Z5
+	VFMADD231PD Z18, Z20, Z6
+	VFMADD231PD Z19, Z20, Z7
+	ADDQ        AX, CX
+	VMOVUPD.Z   (CX), K1, Z20
+	VFMADD231PD Z16, Z20, Z8
+	VFMADD231PD Z17, Z20, Z9
+	VFMADD231PD Z18, Z20, Z10
+	VFMADD231PD Z19, Z20, Z11
+	ADDQ        AX, CX
+	VMOVUPD.Z   (CX), K1, Z20
+	VFMADD231PD Z16, Z20, Z12
+	VFMADD231PD Z17, Z20, Z13
+	VFMADD231PD Z18, Z20, Z14
+	VFMADD231PD Z19, Z20, Z15
+
+severalsum:
+	VUNPCKHPD     Z1, Z0, Z16
+	VUNPCKLPD     Z1, Z0, Z0
+	VADDPD        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VUNPCKHPD     Z3, Z2, Z1
+	VUNPCKLPD     Z3, Z2, Z2
+	VADDPD        Z1, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VPERM2F128    $0x20, Y2, Y0, Y1
+	VPERM2F128    $0x31, Y2, Y0, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPD       Y1, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPD     Z5, Z4, Z0
+	VUNPCKLPD     Z5, Z4, Z4
+	VADDPD        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VUNPCKHPD     Z7, Z6, Z0
+	VUNPCKLPD     Z7, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y6
+	VPERM2F128    $0x20, Y6, Y4, Y0
+	VPERM2F128    $0x31, Y6, Y4, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPD     Z9, Z8, Z0
+	VUNPCKLPD     Z9, Z8, Z8
+	VADDPD        Z0, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y8
+	VUNPCKHPD     Z11, Z10, Z0
+	VUNPCKLPD     Z11, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y0, Y10, Y10
+	VPERM2F128    $0x20, Y10, Y8, Y0
+	VPERM2F128    $0x31, Y10, Y8, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPD     Z13, Z12, Z0
+	VUNPCKLPD     Z13, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPD        Y0, Y12, Y12
+	VUNPCKHPD     Z15, Z14, Z0
+	VUNPCKLPD     Z15, Z14, Z14
+	VADDPD        Z0, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPD        Y0, Y14, Y14
+	VPERM2F128    $0x20, Y14, Y12, Y0
+	VPERM2F128    $0x31, Y14, Y12, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+4, R10
+	JMP           several
+
+severaldone:
+one:
+	CMPQ   R10, $+1
+	JLT    onedone
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+8, CX
+	JLT    onerest
+
+onevector:
+	LEAQ        (R11)(BX*1), R13
+	VMOVUPD     (R11), Z4
+	VMOVUPD     (R11)(BX*1), Z5
+	VMOVUPD     (R11)(BX*2), Z6
+	VMOVUPD     (R13)(BX*2), Z7
+	LEAQ        (R11)(BX*8), R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	ADDQ        BX, R13
+	PREFETCHT0  (R13)
+	MOVQ        R12, R13
+	VMOVUPD     (R13), Z8
+	VFMADD231PD Z4, Z8, Z0
+	VFMADD231PD Z5, Z8, Z1
+	VFMADD231PD Z6, Z8, Z2
+	VFMADD231PD Z7, Z8, Z3
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+8, CX
+	JGE         onevector
+
+onerest:
+	ADDQ        $+8, CX
+	JZ          onesum
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	LEAQ        (R11)(BX*1), CX
+	VMOVUPD.Z   (R11), K1, Z4
+	VMOVUPD.Z   (R11)(BX*1), K1, Z5
+	VMOVUPD.Z   (R11)(BX*2), K1, Z6
+	VMOVUPD.Z   (CX)(BX*2), K1, Z7
+	LEAQ        (R11)(BX*8), CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	ADDQ        BX, CX
+	PREFETCHT0  (CX)
+	MOVQ        R12, CX
+	VMOVUPD.Z   (CX), K1, Z8
+	VFMADD231PD Z4, Z8, Z0
+	VFMADD231PD Z5, Z8, Z1
+	VFMADD231PD Z6, Z8, Z2
+	VFMADD231PD Z7, Z8, Z3
+
+onesum:
+	VUNPCKHPD     Z1, Z0, Z4
+	VUNPCKLPD     Z1, Z0, Z0
+	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VUNPCKHPD     Z3, Z2, Z1
+	VUNPCKLPD     Z3, Z2, Z2
+	VADDPD        Z1, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VPERM2F128    $0x20, Y2, Y0, Y1
+	VPERM2F128    $0x31, Y2, Y0, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPD       Y1, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+1, R10
+	JMP           one
+
+onedone:
+	LEAQ (DX)(BX*4), DX
+	MOVQ step+72(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, SI
+	SUBQ $+4, n+8(FP)
+	JG   keys
+	VZEROUPPER
+	RET
+
+// func vecCopyColumnsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x03, BX
+	MOVQ CX, DI
+	SHLQ $0x03, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+8
+	JLT  short
+
+two:
+	VMOVUPD (DX), Z0
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff
@@ -4524,8 +5131,8 @@ DATA vecConstf64avx512<>+648(SB)/8, $0x3f0bf8dfadcf802e
 DATA vecConstf64avx512<>+656(SB)/8, $0xbfaad6f35dd47f6d
 DATA vecConstf64avx512<>+664(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx512<>+672(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx512<>+680(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+688(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+680(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+688(SB)/8, $0xfff0000000000000
 DATA vecConstf64avx512<>+696(SB)/8, $0x0000000085ebca6b
 DATA vecConstf64avx512<>+704(SB)/8, $0x00000000c2b2ae35
 DATA vecConstf64avx512<>+712(SB)/8, $0x00000000f1bbcdc8

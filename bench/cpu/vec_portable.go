@@ -26,7 +26,6 @@ func vecPortable[T float]() vecKernels[T] {
 		addSilu:       rows(addSiluRow[T]),
 		siluMul:       rows(siluMulRow[T]),
 		mul:           rows(mulRow[T]),
-		rowMax:        rowMaxPortable[T],
 		affineRows:    affineRowsPortable[T],
 		rowSum:        rowSumPortable[T],
 		addRowMax:     addRowMaxPortable[T],
@@ -35,8 +34,11 @@ func vecPortable[T float]() vecKernels[T] {
 		normalize:     normalizePortable[T],
 		dropout:       dropoutPortable[T],
 		expSum:        expSumPortable[T],
+		softmaxRows:   softmaxRowsPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
+		dots:          dotsPortable[T],
+		copyColumns:   copyColumnsPortable[T],
 	}
 }
 
@@ -158,14 +160,24 @@ func mulRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func rowMaxPortable[T float](src *T, n int) T {
-	largest := T(math.Inf(-1))
-	for _, x := range unsafe.Slice(src, n) {
-		if x > largest {
-			largest = x
+func softmaxRowsPortable[T float](dst, src *T, ldd, lds, m, n int, scale T) {
+	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
+		largest, sum := T(math.Inf(-1)), T(0)
+		for _, x := range from {
+			if x > largest {
+				largest = x
+			}
+		}
+		for j, x := range from {
+			to[j] = T(math.Exp(float64(x*scale - largest*scale)))
+			sum += to[j]
+		}
+		for j := range to {
+			to[j] /= sum
 		}
 	}
-	return largest
 }
 
 func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int) {
@@ -186,7 +198,13 @@ func rowSumPortable[T float](src *T, n int) T {
 
 func addRowMaxPortable[T float](dst, src, y *T, n int) T {
 	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
-	return rowMaxPortable(dst, n)
+	largest := T(math.Inf(-1))
+	for _, x := range unsafe.Slice(dst, n) {
+		if x > largest {
+			largest = x
+		}
+	}
+	return largest
 }
 
 func addRowSumPortable[T float](dst, src, y *T, n int) T {
@@ -251,5 +269,27 @@ func colExpSumPortable[T float](dst, src, shift, sum *T, ld, m, n int, scale T) 
 			to[i*ld+j] = p
 			sums[j] += p
 		}
+	}
+}
+
+func dotsPortable[T float](m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int) {
+	qs, ks := unsafe.Slice(q, (m-1)*ldq+d), unsafe.Slice(k, (n-1)*ldk+d)
+	to := unsafe.Slice(s, (m-1)*row+(n/4-1)*step+4)
+	for j := range n {
+		key := ks[j*ldk:][:d]
+		for i := range m {
+			var sum T
+			for p, x := range qs[i*ldq:][:d] {
+				sum += x * key[p]
+			}
+			to[i*row+j/4*step+j%4] = sum
+		}
+	}
+}
+
+func copyColumnsPortable[T float](dst, src *T, lds, m, n int) {
+	to, from := unsafe.Slice(dst, m*n), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		copy(to[i*n:][:n], from[i*lds:])
 	}
 }

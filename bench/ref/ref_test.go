@@ -329,6 +329,27 @@ func TestDropout(t *testing.T) {
 	}
 }
 
+// A row of causal scores is the softmax of those that are seen, and 0 behind: of 3 rows
+// of 5 elements the first sees 3.
+func TestCausalSoftmax(t *testing.T) {
+	const m, n = 3, 5
+	_, x := random(13, 2*m*n)
+	y := CausalSoftmax(x, m, n, single)
+	for r := range int64(2 * m) {
+		seen := r%m + 3
+		want := Softmax(func(j int64) Num { return x(r*n + j) }, seen, single)
+		for j := range int64(n) {
+			w := Num{}
+			if j < seen {
+				w = want(j)
+			}
+			if got := y(r*n + j); got != w {
+				t.Errorf("[%d,%d] = %v, want %v", r, j, got, w)
+			}
+		}
+	}
+}
+
 // The checksum does not depend on the order and wraps.
 func TestChecksum(t *testing.T) {
 	x := []float64{1, -2, math.Pi, 1e300}

@@ -9,12 +9,24 @@ import "math"
 // sum), plus the roundings of the subtraction, the exponential, the sum and the
 // quotient.
 func Softmax(x Field, n int64, p Precision) Field {
+	return softmax(x, n, func(int64) int64 { return n }, p)
+}
+
+// CausalSoftmax is Softmax over matrices of m rows of n elements, where row i ends with
+// element i + n - m: what lies behind is 0.
+func CausalSoftmax(x Field, m, n int64, p Precision) Field {
+	return softmax(x, n, func(r int64) int64 { return r%m + 1 + n - m }, p)
+}
+
+// softmax is that of rows of n elements, of which the first used(row) count.
+func softmax(x Field, n int64, used func(row int64) int64, p Precision) Field {
 	// The last row is kept: its elements are asked for one after the other.
 	kept := int64(-1)
 	row := make([]Num, n)
 	return func(i int64) Num {
 		if r := i / n; r != kept {
-			softmaxRow(row, func(j int64) Num { return x(r*n + j) }, p)
+			clear(row)
+			softmaxRow(row[:used(r)], func(j int64) Num { return x(r*n + j) }, p)
 			kept = r
 		}
 		return row[i%n]

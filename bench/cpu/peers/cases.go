@@ -39,7 +39,8 @@ var matmulShapes = []string{
 	"1023x1023x1023", "1000x999x1001",
 }
 
-var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16"}
+// batchedShapes: small squares, and the weighted values of attention at 512 and 1024 tokens.
+var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16", "12x512x64x512", "8x1024x64x1024"}
 
 // convShapes are layers of ResNet-50: the 3x3 of each stage, one of them at batch 4
 // too, and 1x1 that widen and narrow.
@@ -48,7 +49,11 @@ var convShapes = []string{
 	"1x64x56x56x256x1x1x0x1", "1x256x56x56x64x1x1x0x1", "1x512x28x28x128x1x1x0x1",
 }
 
-var attentionShapes = []string{"4x8x256x64", "1x12x512x64", "1x4x2048x128"}
+var (
+	attentionShapes = []string{"4x8x256x64", "1x12x512x64", "1x4x2048x128"}
+	causalShapes    = []string{"4x8x256x256x64", "1x12x512x512x64", "1x8x1024x1024x128"}
+	decodeShapes    = []string{"1x32x32x512x128", "1x32x32x2048x128", "8x32x32x512x128"}
+)
 
 // plan lists the cases for a number of threads.
 func plan(threads int) ([]testCase, error) {
@@ -70,6 +75,8 @@ func plan(threads int) ([]testCase, error) {
 		{"conv_relu", "Conv2d_ReLU", 0, convShapes, []schema.DType{schema.FP32}},
 		{"conv", "Conv2d_ReLU", 1, convShapes, []schema.DType{schema.FP32}},
 		{"attention", "Full_Attention", 0, attentionShapes, []schema.DType{schema.FP32}},
+		{"attention_causal", "Causal_Attention", 0, causalShapes, []schema.DType{schema.FP32}},
+		{"attention_decode", "Decode_Attention", 0, decodeShapes, []schema.DType{schema.FP32}},
 	} {
 		pattern, err := bench.Lookup(p.pattern)
 		if err != nil {

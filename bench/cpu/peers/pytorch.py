@@ -44,6 +44,12 @@ def prepare(kind, dtype, dims, inputs):
     if kind == "attention":
         q, k, v = (i.view(dims) for i in x)
         return lambda: F.scaled_dot_product_attention(q, k, v)
+    if kind in ("attention_causal", "attention_decode"):
+        batch, heads, other, keys, d = dims  # other: as many queries as keys, or heads of K and V as of Q
+        causal = kind == "attention_causal"
+        q = x[0].view(batch, heads, other if causal else 1, d)
+        k, v = (i.view(batch, heads, keys, d) for i in x[1:])
+        return lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     return None
 
 

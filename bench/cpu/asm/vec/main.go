@@ -22,10 +22,13 @@ func main() {
 			err := simd.WriteFile(filepath.Join("..", name), func(c *build.Context) {
 				g := &gen{Context: c, isa: isa, element: t}
 				g.maps()
-				g.reductions()
+				g.softmax()
 				g.columns()
+				g.reductions()
 				g.normalize()
 				g.dropout()
+				g.dots()
+				g.copyColumns()
 				g.constants()
 			})
 			if err != nil {

@@ -14,7 +14,7 @@ func (g *gen) normalize() {
 	g.broadcast(g.argument("mean"), mean)
 	g.broadcast(g.argument("scale"), scale)
 	next := g.following(src, n)
-	g.strip(n, at, func(count int, mask *mask) {
+	g.strip("strip", n, at, func(count int, mask *mask) {
 		g.interleave(count, func(u int) {
 			vector := func(base reg.Register) operand.Mem {
 				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}

@@ -11,20 +11,22 @@ import (
 const accumulators = 4
 
 func (g *gen) reductions() {
-	g.rowMax()
-	g.rowSum()
+	g.rowFold("AddRowMax", "func(dst, src, y *T, n int) T", "VMAX", g.num(math.Inf(-1)), true)
+	g.rowFold("RowSum", "func(src *T, n int) T", "VADD", g.num(0), false)
+	g.rowFold("AddRowSum", "func(dst, src, y *T, n int) T", "VADD", g.num(0), true)
 	g.rowSquares()
 	g.expSum()
 }
 
 // strip walks the n elements of a row: accumulators vectors at a time, single
 // ones, then the rest under a mask. at is the offset in bytes.
-func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+func (g *gen) strip(pass string, n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+	g.Load(g.Param("n"), n)
 	g.XORQ(at, at)
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{"main", accumulators}, {"single", 1}} {
+	}{{pass + "main", accumulators}, {pass + "single", 1}} {
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
@@ -35,13 +37,13 @@ func (g *gen) strip(n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
 		g.Label(step.name + "done")
 		g.ADDQ(operand.I32(step.count*g.lanes()), n)
 	}
-	g.JZ(operand.LabelRef("stripdone"))
+	g.JZ(operand.LabelRef(pass + "done"))
 	vectors(1, g.mask(n))
-	g.Label("stripdone")
+	g.Label(pass + "done")
 }
 
-// fold reduces the accumulators to the lowest lane of the first and returns it.
-func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
+// fold reduces the accumulators to one element and fills a vector with it.
+func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) reg.VecVirtual {
 	for width := len(acc) / 2; width > 0; width /= 2 {
 		for i := range width {
 			g.op(mnemonic, acc[i+width], acc[i], acc[i])
@@ -62,11 +64,18 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) {
 		g.op("VPERMIL", operand.U8(s), v.AsX(), other.AsX())
 		g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
 	}
-	result, err := g.ReturnIndex(0).Resolve()
+	g.broadcast(v.AsX(), v)
+	return v
+}
+
+// result folds the accumulators to what the function returns.
+func (g *gen) result(mnemonic string, acc []reg.VecVirtual) {
+	v := g.fold(mnemonic, acc)
+	to, err := g.ReturnIndex(0).Resolve()
 	if err != nil {
 		panic(err)
 	}
-	g.emit("VMOVS"+g.mnemonic, v.AsX(), result.Addr)
+	g.emit("VMOVS"+g.mnemonic, v.AsX(), to.Addr)
 	g.end()
 }
 
@@ -87,19 +96,6 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
-// rowMax writes the maximum of a row, and of the sum with another row that it keeps.
-func (g *gen) rowMax() {
-	lowest := g.num(math.Inf(-1))
-	g.rowFold("RowMax", "func(src *T, n int) T", "VMAX", lowest, false)
-	g.rowFold("AddRowMax", "func(dst, src, y *T, n int) T", "VMAX", lowest, true)
-}
-
-// rowSum is rowMax with the sum.
-func (g *gen) rowSum() {
-	g.rowFold("RowSum", "func(src *T, n int) T", "VADD", g.num(0), false)
-	g.rowFold("AddRowSum", "func(dst, src, y *T, n int) T", "VADD", g.num(0), true)
-}
-
 // rowFold reduces a row, or dst = src + y, by an operation with its neutral element.
 func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool) {
 	g.begin(name, signature)
@@ -110,7 +106,7 @@ func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool)
 	}
 	g.pin(neutral)
 	acc := g.accumulate(neutral)
-	g.strip(n, at, func(count int, mask *mask) {
+	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
 			vector := func(base reg.Register) operand.Mem {
 				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
@@ -131,7 +127,7 @@ func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool)
 			g.op(mnemonic, x, acc[u], acc[u])
 		}
 	})
-	g.fold(mnemonic, acc)
+	g.result(mnemonic, acc)
 }
 
 func (g *gen) rowSquares() {
@@ -140,7 +136,7 @@ func (g *gen) rowSquares() {
 	mean := g.vector()
 	g.broadcast(g.argument("mean"), mean)
 	acc := g.accumulate(g.num(0))
-	g.strip(n, at, func(count int, mask *mask) {
+	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
@@ -153,7 +149,7 @@ func (g *gen) rowSquares() {
 			g.accumulateMasked(x, mask, acc[u])
 		}
 	})
-	g.fold("VADD", acc)
+	g.result("VADD", acc)
 }
 
 func (g *gen) expSum() {
@@ -165,7 +161,7 @@ func (g *gen) expSum() {
 	g.pin(g.expMinFlushed(), g.num(g.magic()))
 	acc := g.accumulate(g.num(0))
 	next := g.following(src, n)
-	g.strip(n, at, func(count int, mask *mask) {
+	g.strip("strip", n, at, func(count int, mask *mask) {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
@@ -176,7 +172,75 @@ func (g *gen) expSum() {
 			g.accumulateMasked(p, mask, acc[u])
 		})
 	})
-	g.fold("VADD", acc)
+	g.result("VADD", acc)
+}
+
+// softmax passes over each row three times: the maximum; the exponentials of the
+// distance to it, and their sum; the division. The rows come from far: while the
+// exponentials keep the units busy, the next row is fetched.
+func (g *gen) softmax() {
+	g.begin("Softmax", "func(dst, src *T, ldd, lds, m, n int, scale T)")
+	dst, src, ldd, lds, m := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds"), g.load("m")
+	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	g.bytes(ldd)
+	g.bytes(lds)
+	memory := func(base reg.Register, u int) operand.Mem {
+		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+	}
+	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	g.Label("row")
+	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+
+	lowest := g.num(math.Inf(-1))
+	acc := g.accumulate(lowest)
+	g.strip("max", n, at, func(count int, mask *mask) {
+		for u := range count {
+			if mask == nil {
+				g.op("VMAX", memory(src, u), acc[u], acc[u])
+				continue
+			}
+			x, low := g.vector(), g.vector()
+			g.get(memory(src, u), mask, x)
+			g.set(lowest, low)
+			g.only(mask, low, x)
+			g.op("VMAX", x, acc[u], acc[u])
+		}
+	})
+	largest, scale := g.fold("VMAX", acc), g.vector()
+	g.broadcast(g.argument("scale"), scale)
+	g.op("VMUL", scale, largest, largest)
+
+	acc = g.accumulate(g.num(0))
+	g.strip("exp", n, at, func(count int, mask *mask) {
+		for line := 0; line < count*g.isa.Bytes; line += 64 {
+			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: line})
+		}
+		g.interleave(count, func(u int) {
+			x := g.vector()
+			g.get(memory(src, u), mask, x)
+			g.op("VFMSUB213", largest, scale, x)
+			p := g.expNonPositive(x)
+			g.put(p, mask, memory(dst, u))
+			g.accumulateMasked(p, mask, acc[u])
+		})
+	})
+	sum, inverse := g.fold("VADD", acc), g.vector()
+	g.set(g.num(1), inverse)
+	g.op("VDIV", sum, inverse, inverse)
+
+	g.strip("scale", n, at, func(count int, mask *mask) {
+		for u := range count {
+			x := g.vector()
+			g.get(memory(dst, u), mask, x)
+			g.op("VMUL", inverse, x, x)
+			g.put(x, mask, memory(dst, u))
+		}
+	})
+	g.ADDQ(ldd, dst)
+	g.MOVQ(next, src)
+	g.DECQ(m)
+	g.JNZ(operand.LabelRef("row"))
+	g.end()
 }
 
 // accumulateMasked adds the selected lanes of x.
