@@ -138,7 +138,7 @@ func (a *attention[T]) streamPanels(s *stream[T], buf *streamScratch[T], q, o ma
 		for j, v := range p.sum {
 			inverse[j] = 1 / v
 		}
-		a.vec.mulRow.tile(p.acc, p.width, a.d, p.width, inverse, 0, 0)
+		a.vec.mul.tile(p.acc, p.width, a.d, p.width, inverse, 0, 0)
 		a.pack.transposed(o.data[p.first*o.ld:], o.ld, p.acc, p.width, a.d, p.n)
 	}
 }
@@ -178,6 +178,6 @@ func (a *attention[T]) rescale(p streamPanel[T], previous, step []T) {
 		return
 	}
 	a.vec.exp.slice(step, step, nil, 0, 0)
-	a.vec.mulRow.slice(p.sum, p.sum, step, 0, 0)
-	a.vec.mulRow.tile(p.acc, p.width, a.d, p.width, step, 0, 0)
+	a.vec.mul.slice(p.sum, p.sum, step, 0, 0)
+	a.vec.mul.tile(p.acc, p.width, a.d, p.width, step, 0, 0)
 }

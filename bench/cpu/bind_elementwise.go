@@ -11,6 +11,7 @@ func init() {
 	register("bias", bindBias[float32], bindBias[float64])
 	register("relu", bindReLU[float32], bindReLU[float64])
 	register("gelu", bindGELU[float32], bindGELU[float64])
+	register("add", bindAdd[float32], bindAdd[float64])
 	register("scale", bindScale[float32], bindScale[float64])
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
@@ -20,12 +21,21 @@ func elementwise(ws *workspace, op string, body func(w *worker)) *kernel {
 	return &kernel{name: fmt.Sprintf("vec_%s_%s", op, ws.isa), body: body, private: true}
 }
 
-// bindMap binds an operation of one input and constants.
+// bindMap binds an operation of one input or two of the same dimensions, and
+// constants.
 func bindMap[T float](ws *workspace, op bench.Op, f mapKernel[T], a, b T) *kernel {
 	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
+	var second []T
+	if len(op.In) > 1 {
+		second = data[T](ws, op.In[1])
+	}
 	return elementwise(ws, op.Name, func(w *worker) {
 		lo, hi := w.share(len(src), lineElems)
-		f.slice(dst[lo:hi], src[lo:hi], nil, a, b)
+		var y []T
+		if second != nil {
+			y = second[lo:hi]
+		}
+		f.slice(dst[lo:hi], src[lo:hi], y, a, b)
 	})
 }
 
@@ -40,6 +50,10 @@ func bindGELU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).gelu, 0, 0), nil
 }
 
+func bindAdd[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).add, 0, 0), nil
+}
+
 func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	s := c[0].Params.(bench.ScaleParams)
 	return bindMap(ws, c[0], vecKernelsFor[T](ws.isa).scale, T(s.Factor), 0), nil
@@ -49,11 +63,11 @@ func bindBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	src, bias, dst := data[T](ws, op.In[0]), data[T](ws, op.In[1]), data[T](ws, op.Out)
 	n := len(bias)
-	add := vecKernelsFor[T](ws.isa).addRow
+	add := vecKernelsFor[T](ws.isa).add
 	return elementwise(ws, op.Name, func(w *worker) {
 		lo, hi := w.share(len(src)/n, 1)
 		if lo < hi {
-			add.matrix(dst[lo*n:], n, src[lo*n:], n, hi-lo, n, bias, 0, 0)
+			add.matrix(dst[lo*n:], n, src[lo*n:], n, bias, 0, hi-lo, n, 0, 0)
 		}
 	}), nil
 }

@@ -55,7 +55,7 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 func linearEpilogue[T float](ws *workspace, then bench.Chain) epilogue[T] {
 	bias := data[T](ws, then[0].In[1])
 	if then[len(then)-1].Name == "gelu" {
-		gelu := vecKernelsFor[T](ws.isa).addRowGelu
+		gelu := vecKernelsFor[T](ws.isa).addGelu
 		return func(c []T, ldc, _, j0, m, n int) { gelu.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
 	}
 	return newBiasEpilogue(ws.isa, bias, biasByCol, then[len(then)-1].Name == "relu")

@@ -1,15 +1,14 @@
 package cpu
 
-import "unsafe"
-
 // mapKernel is an element-wise operation on an m x n matrix,
 //
-//	dst[i*ldd+j] = f(src[i*lds+j], row[j], a, b)
+//	dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j], a, b)
 //
-// where f uses what it needs of row, a and b. dst may be src. m and n are
-// positive. The methods take slices, of any length, and bound the time of one
-// call, which the collector cannot interrupt.
-type mapKernel[T float] func(dst, src, row *T, ldd, lds, m, n int, a, b T)
+// where f uses what it needs of y, a and b. With ldy = 0 all rows meet the same y, as
+// they do a bias. dst may be src. m and n are positive. The methods take slices,
+// of any length, and bound the time of one call, which the collector cannot
+// interrupt.
+type mapKernel[T float] func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T)
 
 // vecKernels are the element-wise kernels and the reductions of one element type
 // for one instruction set.
@@ -29,10 +28,10 @@ type vecKernels[T float] struct {
 	addScalarRelu mapKernel[T] // max(x + b, 0)
 	affine        mapKernel[T] // a x + b
 	affineRelu    mapKernel[T] // max(a x + b, 0)
-	addRow        mapKernel[T] // x + row[j]
-	addRowRelu    mapKernel[T] // max(x + row[j], 0)
-	addRowGelu    mapKernel[T] // gelu(x + row[j])
-	mulRow        mapKernel[T] // x row[j]
+	add           mapKernel[T] // x + y
+	addRelu       mapKernel[T] // max(x + y, 0)
+	addGelu       mapKernel[T] // gelu(x + y)
+	mul           mapKernel[T] // x y
 
 	// rowMax is the maximum of n > 0 elements. NaNs may be left out of it.
 	rowMax func(src *T, n int) T
@@ -59,39 +58,51 @@ func vecKernelsFor[T float](isa ISA) vecKernels[T] {
 // 1 ms.
 const vecCall = 1 << 15
 
-// slice applies the kernel to src; row, where it is used, is as long as src.
-func (f mapKernel[T]) slice(dst, src, row []T, a, b T) {
+// slice applies the kernel to src; y, where it is used, is as long as src.
+func (f mapKernel[T]) slice(dst, src, y []T, a, b T) {
 	dst = dst[:len(src)]
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
-		var r *T
-		if row != nil {
-			r = &row[at : at+n][0]
+		var with *T
+		if y != nil {
+			with = &y[at : at+n][0]
 		}
-		f(&dst[at], &src[at], r, n, n, 1, n, a, b)
+		f(&dst[at], &src[at], with, n, n, n, 1, n, a, b)
 	}
 }
 
-// matrix applies the kernel to an m x n matrix.
-func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds, m, n int, row []T, a, b T) {
+// matrix applies the kernel to an m x n matrix and y, which may be empty.
+func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, n int, a, b T) {
 	if m <= 0 || n <= 0 {
 		return
 	}
 	if n > vecCall {
 		for i := range m {
-			f.slice(dst[i*ldd:], src[i*lds:i*lds+n], row, a, b)
+			var with []T
+			if y != nil {
+				with = y[i*ldy:][:n]
+			}
+			f.slice(dst[i*ldd:], src[i*lds:][:n], with, a, b)
 		}
 		return
 	}
 	_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
+	var with *T
+	if y != nil {
+		_ = y[(m-1)*ldy+n-1]
+		with = &y[0]
+	}
 	rows := vecCall / n
 	for i := 0; i < m; i += rows {
-		f(&dst[i*ldd], &src[i*lds], unsafe.SliceData(row), ldd, lds, min(rows, m-i), n, a, b)
+		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b)
+		if y != nil && i+rows < m {
+			with = &y[(i+rows)*ldy]
+		}
 	}
 }
 
-// tile applies the kernel to an m x n tile in place: the epilogue of a matrix
-// multiplication.
+// tile applies the kernel to an m x n tile in place, with the same row of y for all
+// of its rows: the epilogue of a matrix multiplication.
 func (f mapKernel[T]) tile(c []T, ldc, m, n int, row []T, a, b T) {
-	f.matrix(c, ldc, c, ldc, m, n, row, a, b)
+	f.matrix(c, ldc, c, ldc, row, 0, m, n, a, b)
 }

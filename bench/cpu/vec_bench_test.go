@@ -54,7 +54,7 @@ func benchmarkVec[T float](b *testing.B, isa ISA, dtype string) {
 			return func() { f.slice(dst, src, nil, 0.5, 0.25) }
 		}
 		biased := func(f mapKernel[T]) func() {
-			return func() { f.matrix(dst, len(row), src, len(row), n/len(row), len(row), row, 0, 0) }
+			return func() { f.matrix(dst, len(row), src, len(row), row, 0, n/len(row), len(row), 0, 0) }
 		}
 		for _, op := range []struct {
 			name string
@@ -63,7 +63,7 @@ func benchmarkVec[T float](b *testing.B, isa ISA, dtype string) {
 			{"copy", func() { copy(dst, src) }},
 			{"relu", flat(k.relu)}, {"scale", flat(k.scale)}, {"addScalar", flat(k.addScalar)},
 			{"affine", flat(k.affine)}, {"affineRelu", flat(k.affineRelu)},
-			{"addRow", biased(k.addRow)}, {"addRowRelu", biased(k.addRowRelu)}, {"addRowGelu", biased(k.addRowGelu)},
+			{"add", biased(k.add)}, {"addRelu", biased(k.addRelu)}, {"addGelu", biased(k.addGelu)},
 			{"exp", flat(k.exp)}, {"erf", flat(k.erf)}, {"tanh", flat(k.tanh)}, {"gelu", flat(k.gelu)},
 			{"rowMax", func() { k.rowMax(&src[0], n) }},
 			{"expSum", func() {

@@ -12,12 +12,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecExpF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecExpF32AVX2 is the same loop.
 //
 //go:noescape
-func vecExpF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecErfF32AVX512:
 //
@@ -28,12 +28,12 @@ func vecExpF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecErfF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecErfF32AVX2 is the same loop.
 //
 //go:noescape
-func vecErfF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecTanhF32AVX512:
 //
@@ -44,12 +44,12 @@ func vecErfF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecTanhF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecTanhF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTanhF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecReluF32AVX512:
 //
@@ -60,12 +60,12 @@ func vecTanhF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecGeluF32AVX512:
 //
@@ -77,12 +77,12 @@ func vecReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecScaleF32AVX512:
 //
@@ -93,12 +93,12 @@ func vecGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecScaleF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecScaleF32AVX2 is the same loop.
 //
 //go:noescape
-func vecScaleF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarF32AVX512:
 //
@@ -109,12 +109,12 @@ func vecScaleF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecAddScalarF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarReluF32AVX512:
 //
@@ -125,12 +125,12 @@ func vecAddScalarF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float3
 //	}
 //
 //go:noescape
-func vecAddScalarReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAddScalarReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineF32AVX512:
 //
@@ -141,12 +141,12 @@ func vecAddScalarReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b fl
 //	}
 //
 //go:noescape
-func vecAffineF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineReluF32AVX512:
 //
@@ -157,76 +157,76 @@ func vecAffineF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecAffineReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecAffineReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowF32AVX512:
+// vecAddF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] + row[j]
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowF32AVX2 is the same loop.
+// vecAddF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowReluF32AVX512:
+// vecAddReluF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = max(src[i*lds+j]+row[j], 0)
+//			dst[i*ldd+j] = max(src[i*lds+j]+y[i*ldy+j], 0)
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowReluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowReluF32AVX2 is the same loop.
+// vecAddReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowReluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowGeluF32AVX512:
+// vecAddGeluF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = gelu(src[i*lds+j] + row[j])
+//			dst[i*ldd+j] = gelu(src[i*lds+j] + y[i*ldy+j])
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowGeluF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecAddRowGeluF32AVX2 is the same loop.
+// vecAddGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowGeluF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecMulRowF32AVX512:
+// vecMulF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] * row[j]
+//			dst[i*ldd+j] = src[i*lds+j] * y[i*ldy+j]
 //		}
 //	}
 //
 //go:noescape
-func vecMulRowF32AVX512(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecMulRowF32AVX2 is the same loop.
+// vecMulF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMulRowF32AVX2(dst, src, row *float32, ldd, lds, m, n int, a, b float32)
+func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
 // vecRowMaxF32AVX512:
 //

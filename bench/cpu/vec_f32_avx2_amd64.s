@@ -2,15 +2,15 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y0
@@ -154,15 +154,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y0
@@ -329,15 +329,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1024(SB), Y0
@@ -480,15 +480,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
@@ -548,15 +548,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
@@ -708,18 +708,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
+	VBROADCASTSS a+64(FP), Y0
 
 row:
 	MOVQ DI, R8
@@ -776,18 +776,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS b+60(FP), Y0
+	VBROADCASTSS b+68(FP), Y0
 
 row:
 	MOVQ DI, R8
@@ -844,18 +844,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS b+60(FP), Y0
+	VBROADCASTSS b+68(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 
 row:
@@ -919,19 +919,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
-	VBROADCASTSS b+60(FP), Y1
+	VBROADCASTSS a+64(FP), Y0
+	VBROADCASTSS b+68(FP), Y1
 
 row:
 	MOVQ DI, R8
@@ -988,19 +988,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
-	VBROADCASTSS a+56(FP), Y0
-	VBROADCASTSS b+60(FP), Y1
+	VBROADCASTSS a+64(FP), Y0
+	VBROADCASTSS b+68(FP), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 
 row:
@@ -1064,109 +1064,114 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddRowF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddRowF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	SHLQ $0x02, R9
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS 32(CX)(R10*1), Y2
-	VMOVUPS 64(CX)(R10*1), Y4
-	VMOVUPS 96(CX)(R10*1), Y6
-	VMOVUPS (R8)(R10*1), Y1
-	VMOVUPS 32(R8)(R10*1), Y3
-	VMOVUPS 64(R8)(R10*1), Y5
-	VMOVUPS 96(R8)(R10*1), Y7
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS 32(CX)(R11*1), Y2
+	VMOVUPS 64(CX)(R11*1), Y4
+	VMOVUPS 96(CX)(R11*1), Y6
+	VMOVUPS (R8)(R11*1), Y1
+	VMOVUPS 32(R8)(R11*1), Y3
+	VMOVUPS 64(R8)(R11*1), Y5
+	VMOVUPS 96(R8)(R11*1), Y7
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y5, Y4, Y4
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y4, 64(AX)(R10*1)
-	VMOVUPS Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y0, (AX)(R11*1)
+	VMOVUPS Y2, 32(AX)(R11*1)
+	VMOVUPS Y4, 64(AX)(R11*1)
+	VMOVUPS Y6, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS (R8)(R10*1), Y1
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS (R8)(R11*1), Y1
 	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y0, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPS (CX)(R10*1), Y0, Y1
-	VMASKMOVPS (R8)(R10*1), Y0, Y2
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPS (CX)(R11*1), Y0, Y1
+	VMASKMOVPS (R8)(R11*1), Y0, Y2
 	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+	VMASKMOVPS Y1, Y0, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecAddRowReluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x02, R9
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS 32(CX)(R10*1), Y3
-	VMOVUPS 64(CX)(R10*1), Y5
-	VMOVUPS 96(CX)(R10*1), Y7
-	VMOVUPS (R8)(R10*1), Y2
-	VMOVUPS 32(R8)(R10*1), Y4
-	VMOVUPS 64(R8)(R10*1), Y6
-	VMOVUPS 96(R8)(R10*1), Y8
+	VMOVUPS (CX)(R11*1), Y1
+	VMOVUPS 32(CX)(R11*1), Y3
+	VMOVUPS 64(CX)(R11*1), Y5
+	VMOVUPS 96(CX)(R11*1), Y7
+	VMOVUPS (R8)(R11*1), Y2
+	VMOVUPS 32(R8)(R11*1), Y4
+	VMOVUPS 64(R8)(R11*1), Y6
+	VMOVUPS 96(R8)(R11*1), Y8
 	VADDPS  Y2, Y1, Y1
 	VADDPS  Y4, Y3, Y3
 	VADDPS  Y6, Y5, Y5
@@ -1175,60 +1180,63 @@ main:
 	VMAXPS  Y3, Y0, Y2
 	VMAXPS  Y5, Y0, Y3
 	VMAXPS  Y7, Y0, Y4
-	VMOVUPS Y1, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y3, 64(AX)(R10*1)
-	VMOVUPS Y4, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y1, (AX)(R11*1)
+	VMOVUPS Y2, 32(AX)(R11*1)
+	VMOVUPS Y3, 64(AX)(R11*1)
+	VMOVUPS Y4, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS (R8)(R10*1), Y2
+	VMOVUPS (CX)(R11*1), Y1
+	VMOVUPS (R8)(R11*1), Y2
 	VADDPS  Y2, Y1, Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y1, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y1
-	VMASKMOVPS (CX)(R10*1), Y1, Y2
-	VMASKMOVPS (R8)(R10*1), Y1, Y3
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y1
+	VMASKMOVPS (CX)(R11*1), Y1, Y2
+	VMASKMOVPS (R8)(R11*1), Y1, Y3
 	VADDPS     Y3, Y2, Y2
 	VMAXPS     Y2, Y0, Y2
-	VMASKMOVPS Y2, Y1, (AX)(R10*1)
+	VMASKMOVPS Y2, Y1, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecAddRowGeluF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x02, R9
 	SHLQ         $0x02, DX
 	SHLQ         $0x02, BX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
@@ -1236,16 +1244,16 @@ TEXT ·vecAddRowGeluF32AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPS      (CX)(R10*1), Y3
-	VMOVUPS      32(CX)(R10*1), Y5
-	VMOVUPS      (R8)(R10*1), Y4
-	VMOVUPS      32(R8)(R10*1), Y6
+	VMOVUPS      (CX)(R11*1), Y3
+	VMOVUPS      32(CX)(R11*1), Y5
+	VMOVUPS      (R8)(R11*1), Y4
+	VMOVUPS      32(R8)(R11*1), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1298,20 +1306,20 @@ main:
 	VMAXPS       Y5, Y0, Y5
 	VFNMADD231PS Y6, Y4, Y3
 	VFNMADD231PS Y10, Y9, Y5
-	VMOVUPS      Y3, (AX)(R10*1)
-	VMOVUPS      Y5, 32(AX)(R10*1)
-	ADDQ         $+64, R10
-	SUBQ         $+16, R9
+	VMOVUPS      Y3, (AX)(R11*1)
+	VMOVUPS      Y5, 32(AX)(R11*1)
+	ADDQ         $+64, R11
+	SUBQ         $+16, R10
 	JGE          main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+8, R9
+	ADDQ $+16, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS      (CX)(R10*1), Y3
-	VMOVUPS      (R8)(R10*1), Y4
+	VMOVUPS      (CX)(R11*1), Y3
+	VMOVUPS      (R8)(R11*1), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
@@ -1338,20 +1346,20 @@ single:
 	VMULPS       Y6, Y5, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)(R10*1)
-	ADDQ         $+32, R10
-	SUBQ         $+8, R9
+	VMOVUPS      Y3, (AX)(R11*1)
+	ADDQ         $+32, R11
+	SUBQ         $+8, R10
 	JGE          single
 
 singledone:
-	ADDQ         $+8, R9
+	ADDQ         $+8, R10
 	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R11
-	SHLQ         $0x02, R9
-	SUBQ         R9, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX)(R10*1), Y3, Y4
-	VMASKMOVPS   (R8)(R10*1), Y3, Y5
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y3
+	VMASKMOVPS   (CX)(R11*1), Y3, Y4
+	VMASKMOVPS   (R8)(R11*1), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
@@ -1378,85 +1386,89 @@ singledone:
 	VMULPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)(R10*1)
+	VMASKMOVPS   Y4, Y3, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF32AVX2(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX
-TEXT ·vecMulRowF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	SHLQ $0x02, R9
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+32, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+32, R10
 	JLT  maindone
 
 main:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS 32(CX)(R10*1), Y2
-	VMOVUPS 64(CX)(R10*1), Y4
-	VMOVUPS 96(CX)(R10*1), Y6
-	VMOVUPS (R8)(R10*1), Y1
-	VMOVUPS 32(R8)(R10*1), Y3
-	VMOVUPS 64(R8)(R10*1), Y5
-	VMOVUPS 96(R8)(R10*1), Y7
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS 32(CX)(R11*1), Y2
+	VMOVUPS 64(CX)(R11*1), Y4
+	VMOVUPS 96(CX)(R11*1), Y6
+	VMOVUPS (R8)(R11*1), Y1
+	VMOVUPS 32(R8)(R11*1), Y3
+	VMOVUPS 64(R8)(R11*1), Y5
+	VMOVUPS 96(R8)(R11*1), Y7
 	VMULPS  Y1, Y0, Y0
 	VMULPS  Y3, Y2, Y2
 	VMULPS  Y5, Y4, Y4
 	VMULPS  Y7, Y6, Y6
-	VMOVUPS Y0, (AX)(R10*1)
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS Y4, 64(AX)(R10*1)
-	VMOVUPS Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
+	VMOVUPS Y0, (AX)(R11*1)
+	VMOVUPS Y2, 32(AX)(R11*1)
+	VMOVUPS Y4, 64(AX)(R11*1)
+	VMOVUPS Y6, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+32, R10
 	JGE     main
 
 maindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
+	ADDQ $+32, R10
+	SUBQ $+8, R10
 	JLT  singledone
 
 single:
-	VMOVUPS (CX)(R10*1), Y0
-	VMOVUPS (R8)(R10*1), Y1
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS (R8)(R11*1), Y1
 	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
+	VMOVUPS Y0, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+8, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+8, R9
+	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPS (CX)(R10*1), Y0, Y1
-	VMASKMOVPS (R8)(R10*1), Y0, Y2
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPS (CX)(R11*1), Y0, Y1
+	VMASKMOVPS (R8)(R11*1), Y0, Y2
 	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+	VMASKMOVPS Y1, Y0, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER

@@ -2,15 +2,15 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+0(SB), Z0
@@ -156,15 +156,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+48(SB), Z0
@@ -393,15 +393,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+124(SB), Z0
@@ -594,15 +594,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
@@ -674,15 +674,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
@@ -888,18 +888,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
+	VBROADCASTSS a+64(FP), Z0
 
 row:
 	MOVQ R8, CX
@@ -968,18 +968,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS b+60(FP), Z0
+	VBROADCASTSS b+68(FP), Z0
 
 row:
 	MOVQ R8, CX
@@ -1048,18 +1048,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS b+60(FP), Z0
+	VBROADCASTSS b+68(FP), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 
 row:
@@ -1139,19 +1139,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
-	VBROADCASTSS b+60(FP), Z1
+	VBROADCASTSS a+64(FP), Z0
+	VBROADCASTSS b+68(FP), Z1
 
 row:
 	MOVQ R8, CX
@@ -1220,19 +1220,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
-	VBROADCASTSS a+56(FP), Z0
-	VBROADCASTSS b+60(FP), Z1
+	VBROADCASTSS a+64(FP), Z0
+	VBROADCASTSS b+68(FP), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 
 row:
@@ -1312,42 +1312,44 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddRowF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, BX
 	SHLQ $0x02, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS 64(DX)(R10*1), Z2
-	VMOVUPS 128(DX)(R10*1), Z4
-	VMOVUPS 192(DX)(R10*1), Z6
-	VMOVUPS 256(DX)(R10*1), Z8
-	VMOVUPS 320(DX)(R10*1), Z10
-	VMOVUPS 384(DX)(R10*1), Z12
-	VMOVUPS 448(DX)(R10*1), Z14
-	VMOVUPS (R9)(R10*1), Z1
-	VMOVUPS 64(R9)(R10*1), Z3
-	VMOVUPS 128(R9)(R10*1), Z5
-	VMOVUPS 192(R9)(R10*1), Z7
-	VMOVUPS 256(R9)(R10*1), Z9
-	VMOVUPS 320(R9)(R10*1), Z11
-	VMOVUPS 384(R9)(R10*1), Z13
-	VMOVUPS 448(R9)(R10*1), Z15
+	VMOVUPS (DX)(R11*1), Z0
+	VMOVUPS 64(DX)(R11*1), Z2
+	VMOVUPS 128(DX)(R11*1), Z4
+	VMOVUPS 192(DX)(R11*1), Z6
+	VMOVUPS 256(DX)(R11*1), Z8
+	VMOVUPS 320(DX)(R11*1), Z10
+	VMOVUPS 384(DX)(R11*1), Z12
+	VMOVUPS 448(DX)(R11*1), Z14
+	VMOVUPS (R9)(R11*1), Z1
+	VMOVUPS 64(R9)(R11*1), Z3
+	VMOVUPS 128(R9)(R11*1), Z5
+	VMOVUPS 192(R9)(R11*1), Z7
+	VMOVUPS 256(R9)(R11*1), Z9
+	VMOVUPS 320(R9)(R11*1), Z11
+	VMOVUPS 384(R9)(R11*1), Z13
+	VMOVUPS 448(R9)(R11*1), Z15
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z5, Z4, Z4
@@ -1356,15 +1358,15 @@ main:
 	VADDPS  Z11, Z10, Z10
 	VADDPS  Z13, Z12, Z12
 	VADDPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z4, 128(AX)(R10*1)
-	VMOVUPS Z6, 192(AX)(R10*1)
-	VMOVUPS Z8, 256(AX)(R10*1)
-	VMOVUPS Z10, 320(AX)(R10*1)
-	VMOVUPS Z12, 384(AX)(R10*1)
-	VMOVUPS Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z0, (AX)(R11*1)
+	VMOVUPS Z2, 64(AX)(R11*1)
+	VMOVUPS Z4, 128(AX)(R11*1)
+	VMOVUPS Z6, 192(AX)(R11*1)
+	VMOVUPS Z8, 256(AX)(R11*1)
+	VMOVUPS Z10, 320(AX)(R11*1)
+	VMOVUPS Z12, 384(AX)(R11*1)
+	VMOVUPS Z14, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1374,71 +1376,74 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS (R9)(R10*1), Z1
+	VMOVUPS (DX)(R11*1), Z0
+	VMOVUPS (R9)(R11*1), Z1
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z0, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z0
-	VMOVUPS.Z (R9)(R10*1), K1, Z1
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(R11*1), K1, Z0
+	VMOVUPS.Z (R9)(R11*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R10*1)
+	VMOVUPS   Z0, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowReluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x02, R10
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z1
-	VMOVUPS 64(DX)(R10*1), Z3
-	VMOVUPS 128(DX)(R10*1), Z5
-	VMOVUPS 192(DX)(R10*1), Z7
-	VMOVUPS 256(DX)(R10*1), Z9
-	VMOVUPS 320(DX)(R10*1), Z11
-	VMOVUPS 384(DX)(R10*1), Z13
-	VMOVUPS 448(DX)(R10*1), Z15
-	VMOVUPS (R9)(R10*1), Z2
-	VMOVUPS 64(R9)(R10*1), Z4
-	VMOVUPS 128(R9)(R10*1), Z6
-	VMOVUPS 192(R9)(R10*1), Z8
-	VMOVUPS 256(R9)(R10*1), Z10
-	VMOVUPS 320(R9)(R10*1), Z12
-	VMOVUPS 384(R9)(R10*1), Z14
-	VMOVUPS 448(R9)(R10*1), Z16
+	VMOVUPS (DX)(R11*1), Z1
+	VMOVUPS 64(DX)(R11*1), Z3
+	VMOVUPS 128(DX)(R11*1), Z5
+	VMOVUPS 192(DX)(R11*1), Z7
+	VMOVUPS 256(DX)(R11*1), Z9
+	VMOVUPS 320(DX)(R11*1), Z11
+	VMOVUPS 384(DX)(R11*1), Z13
+	VMOVUPS 448(DX)(R11*1), Z15
+	VMOVUPS (R9)(R11*1), Z2
+	VMOVUPS 64(R9)(R11*1), Z4
+	VMOVUPS 128(R9)(R11*1), Z6
+	VMOVUPS 192(R9)(R11*1), Z8
+	VMOVUPS 256(R9)(R11*1), Z10
+	VMOVUPS 320(R9)(R11*1), Z12
+	VMOVUPS 384(R9)(R11*1), Z14
+	VMOVUPS 448(R9)(R11*1), Z16
 	VADDPS  Z2, Z1, Z1
 	VADDPS  Z4, Z3, Z3
 	VADDPS  Z6, Z5, Z5
@@ -1455,15 +1460,15 @@ main:
 	VMAXPS  Z11, Z0, Z6
 	VMAXPS  Z13, Z0, Z7
 	VMAXPS  Z15, Z0, Z8
-	VMOVUPS Z1, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z3, 128(AX)(R10*1)
-	VMOVUPS Z4, 192(AX)(R10*1)
-	VMOVUPS Z5, 256(AX)(R10*1)
-	VMOVUPS Z6, 320(AX)(R10*1)
-	VMOVUPS Z7, 384(AX)(R10*1)
-	VMOVUPS Z8, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z1, (AX)(R11*1)
+	VMOVUPS Z2, 64(AX)(R11*1)
+	VMOVUPS Z3, 128(AX)(R11*1)
+	VMOVUPS Z4, 192(AX)(R11*1)
+	VMOVUPS Z5, 256(AX)(R11*1)
+	VMOVUPS Z6, 320(AX)(R11*1)
+	VMOVUPS Z7, 384(AX)(R11*1)
+	VMOVUPS Z8, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1473,46 +1478,49 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z1
-	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (DX)(R11*1), Z1
+	VMOVUPS (R9)(R11*1), Z2
 	VADDPS  Z2, Z1, Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z1, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z1
-	VMOVUPS.Z (R9)(R10*1), K1, Z2
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(R11*1), K1, Z1
+	VMOVUPS.Z (R9)(R11*1), K1, Z2
 	VADDPS    Z2, Z1, Z1
 	VMAXPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (AX)(R10*1)
+	VMOVUPS   Z1, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecAddRowGeluF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x02, R10
 	SHLQ         $0x02, BX
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
@@ -1521,19 +1529,19 @@ TEXT ·vecAddRowGeluF32AVX512(SB), NOSPLIT, $0-64
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPS          (DX)(R10*1), Z3
-	VMOVUPS          64(DX)(R10*1), Z5
-	VMOVUPS          128(DX)(R10*1), Z7
-	VMOVUPS          192(DX)(R10*1), Z9
-	VMOVUPS          (R9)(R10*1), Z4
-	VMOVUPS          64(R9)(R10*1), Z6
-	VMOVUPS          128(R9)(R10*1), Z8
-	VMOVUPS          192(R9)(R10*1), Z10
+	VMOVUPS          (DX)(R11*1), Z3
+	VMOVUPS          64(DX)(R11*1), Z5
+	VMOVUPS          128(DX)(R11*1), Z7
+	VMOVUPS          192(DX)(R11*1), Z9
+	VMOVUPS          (R9)(R11*1), Z4
+	VMOVUPS          64(R9)(R11*1), Z6
+	VMOVUPS          128(R9)(R11*1), Z8
+	VMOVUPS          192(R9)(R11*1), Z10
 	VADDPS           Z4, Z3, Z3
 	VADDPS           Z6, Z5, Z5
 	VADDPS           Z8, Z7, Z7
@@ -1638,11 +1646,11 @@ main:
 	VFNMADD231PS     Z12, Z11, Z5
 	VFNMADD231PS     Z16, Z15, Z7
 	VFNMADD231PS     Z20, Z19, Z8
-	VMOVUPS          Z3, (AX)(R10*1)
-	VMOVUPS          Z5, 64(AX)(R10*1)
-	VMOVUPS          Z7, 128(AX)(R10*1)
-	VMOVUPS          Z8, 192(AX)(R10*1)
-	ADDQ             $+256, R10
+	VMOVUPS          Z3, (AX)(R11*1)
+	VMOVUPS          Z5, 64(AX)(R11*1)
+	VMOVUPS          Z7, 128(AX)(R11*1)
+	VMOVUPS          Z8, 192(AX)(R11*1)
+	ADDQ             $+256, R11
 	SUBQ             $+64, CX
 	JGE              main
 
@@ -1652,8 +1660,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS          (DX)(R10*1), Z3
-	VMOVUPS          (R9)(R10*1), Z4
+	VMOVUPS          (DX)(R11*1), Z3
+	VMOVUPS          (R9)(R11*1), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1680,20 +1688,20 @@ single:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, (AX)(R10*1)
-	ADDQ             $+64, R10
+	VMOVUPS          Z3, (AX)(R11*1)
+	ADDQ             $+64, R11
 	SUBQ             $+16, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+16, CX
 	JZ               next
-	MOVQ             $0x00000001, R11
-	SHLQ             CL, R11
-	DECQ             R11
-	KMOVW            R11, K1
-	VMOVUPS.Z        (DX)(R10*1), K1, Z3
-	VMOVUPS.Z        (R9)(R10*1), K1, Z4
+	MOVQ             $0x00000001, R12
+	SHLQ             CL, R12
+	DECQ             R12
+	KMOVW            R12, K1
+	VMOVUPS.Z        (DX)(R11*1), K1, Z3
+	VMOVUPS.Z        (R9)(R11*1), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
@@ -1720,52 +1728,55 @@ singledone:
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
 	VFNMADD231PS     Z5, Z4, Z3
-	VMOVUPS          Z3, K1, (AX)(R10*1)
+	VMOVUPS          Z3, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF32AVX512(dst *float32, src *float32, row *float32, ldd int, lds int, m int, n int, a float32, b float32)
+// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
 // Requires: AVX, AVX512F
-TEXT ·vecMulRowF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	SHLQ $0x02, R10
 	SHLQ $0x02, BX
 	SHLQ $0x02, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+128, CX
 	JLT  maindone
 
 main:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS 64(DX)(R10*1), Z2
-	VMOVUPS 128(DX)(R10*1), Z4
-	VMOVUPS 192(DX)(R10*1), Z6
-	VMOVUPS 256(DX)(R10*1), Z8
-	VMOVUPS 320(DX)(R10*1), Z10
-	VMOVUPS 384(DX)(R10*1), Z12
-	VMOVUPS 448(DX)(R10*1), Z14
-	VMOVUPS (R9)(R10*1), Z1
-	VMOVUPS 64(R9)(R10*1), Z3
-	VMOVUPS 128(R9)(R10*1), Z5
-	VMOVUPS 192(R9)(R10*1), Z7
-	VMOVUPS 256(R9)(R10*1), Z9
-	VMOVUPS 320(R9)(R10*1), Z11
-	VMOVUPS 384(R9)(R10*1), Z13
-	VMOVUPS 448(R9)(R10*1), Z15
+	VMOVUPS (DX)(R11*1), Z0
+	VMOVUPS 64(DX)(R11*1), Z2
+	VMOVUPS 128(DX)(R11*1), Z4
+	VMOVUPS 192(DX)(R11*1), Z6
+	VMOVUPS 256(DX)(R11*1), Z8
+	VMOVUPS 320(DX)(R11*1), Z10
+	VMOVUPS 384(DX)(R11*1), Z12
+	VMOVUPS 448(DX)(R11*1), Z14
+	VMOVUPS (R9)(R11*1), Z1
+	VMOVUPS 64(R9)(R11*1), Z3
+	VMOVUPS 128(R9)(R11*1), Z5
+	VMOVUPS 192(R9)(R11*1), Z7
+	VMOVUPS 256(R9)(R11*1), Z9
+	VMOVUPS 320(R9)(R11*1), Z11
+	VMOVUPS 384(R9)(R11*1), Z13
+	VMOVUPS 448(R9)(R11*1), Z15
 	VMULPS  Z1, Z0, Z0
 	VMULPS  Z3, Z2, Z2
 	VMULPS  Z5, Z4, Z4
@@ -1774,15 +1785,15 @@ main:
 	VMULPS  Z11, Z10, Z10
 	VMULPS  Z13, Z12, Z12
 	VMULPS  Z15, Z14, Z14
-	VMOVUPS Z0, (AX)(R10*1)
-	VMOVUPS Z2, 64(AX)(R10*1)
-	VMOVUPS Z4, 128(AX)(R10*1)
-	VMOVUPS Z6, 192(AX)(R10*1)
-	VMOVUPS Z8, 256(AX)(R10*1)
-	VMOVUPS Z10, 320(AX)(R10*1)
-	VMOVUPS Z12, 384(AX)(R10*1)
-	VMOVUPS Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPS Z0, (AX)(R11*1)
+	VMOVUPS Z2, 64(AX)(R11*1)
+	VMOVUPS Z4, 128(AX)(R11*1)
+	VMOVUPS Z6, 192(AX)(R11*1)
+	VMOVUPS Z8, 256(AX)(R11*1)
+	VMOVUPS Z10, 320(AX)(R11*1)
+	VMOVUPS Z12, 384(AX)(R11*1)
+	VMOVUPS Z14, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+128, CX
 	JGE     main
 
@@ -1792,29 +1803,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R10*1), Z0
-	VMOVUPS (R9)(R10*1), Z1
+	VMOVUPS (DX)(R11*1), Z0
+	VMOVUPS (R9)(R11*1), Z1
 	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPS Z0, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+16, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+16, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(R10*1), K1, Z0
-	VMOVUPS.Z (R9)(R10*1), K1, Z1
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(R11*1), K1, Z0
+	VMOVUPS.Z (R9)(R11*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(R10*1)
+	VMOVUPS   Z0, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER

@@ -12,12 +12,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecExpF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecExpF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecExpF64AVX2 is the same loop.
 //
 //go:noescape
-func vecExpF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecExpF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecErfF64AVX512:
 //
@@ -28,12 +28,12 @@ func vecExpF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecErfF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecErfF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecErfF64AVX2 is the same loop.
 //
 //go:noescape
-func vecErfF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecErfF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecTanhF64AVX512:
 //
@@ -44,12 +44,12 @@ func vecErfF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecTanhF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecTanhF64AVX2 is the same loop.
 //
 //go:noescape
-func vecTanhF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecTanhF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecReluF64AVX512:
 //
@@ -60,12 +60,12 @@ func vecTanhF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecReluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecReluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecGeluF64AVX512:
 //
@@ -77,12 +77,12 @@ func vecReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecGeluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecGeluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecScaleF64AVX512:
 //
@@ -93,12 +93,12 @@ func vecGeluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecScaleF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecScaleF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecScaleF64AVX2 is the same loop.
 //
 //go:noescape
-func vecScaleF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecScaleF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAddScalarF64AVX512:
 //
@@ -109,12 +109,12 @@ func vecScaleF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecAddScalarF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddScalarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAddScalarF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddScalarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAddScalarReluF64AVX512:
 //
@@ -125,12 +125,12 @@ func vecAddScalarF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float6
 //	}
 //
 //go:noescape
-func vecAddScalarReluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddScalarReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAddScalarReluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddScalarReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAffineF64AVX512:
 //
@@ -141,12 +141,12 @@ func vecAddScalarReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b fl
 //	}
 //
 //go:noescape
-func vecAffineF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAffineF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAffineF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAffineF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAffineReluF64AVX512:
 //
@@ -157,76 +157,76 @@ func vecAffineF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecAffineReluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAffineReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecAffineReluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAffineReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowF64AVX512:
+// vecAddF64AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] + row[j]
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowF64AVX2 is the same loop.
+// vecAddF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowReluF64AVX512:
+// vecAddReluF64AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = max(src[i*lds+j]+row[j], 0)
+//			dst[i*ldd+j] = max(src[i*lds+j]+y[i*ldy+j], 0)
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowReluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowReluF64AVX2 is the same loop.
+// vecAddReluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowReluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowGeluF64AVX512:
+// vecAddGeluF64AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = gelu(src[i*lds+j] + row[j])
+//			dst[i*ldd+j] = gelu(src[i*lds+j] + y[i*ldy+j])
 //		}
 //	}
 //
 //go:noescape
-func vecAddRowGeluF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecAddRowGeluF64AVX2 is the same loop.
+// vecAddGeluF64AVX2 is the same loop.
 //
 //go:noescape
-func vecAddRowGeluF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecAddGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecMulRowF64AVX512:
+// vecMulF64AVX512:
 //
 //	for i := range m {
 //		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] * row[j]
+//			dst[i*ldd+j] = src[i*lds+j] * y[i*ldy+j]
 //		}
 //	}
 //
 //go:noescape
-func vecMulRowF64AVX512(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecMulRowF64AVX2 is the same loop.
+// vecMulF64AVX2 is the same loop.
 //
 //go:noescape
-func vecMulRowF64AVX2(dst, src, row *float64, ldd, lds, m, n int, a, b float64)
+func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
 // vecRowMaxF64AVX512:
 //

@@ -2,15 +2,15 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+0(SB), Y0
@@ -174,15 +174,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+576(SB), Y0
@@ -437,15 +437,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1824(SB), Y0
@@ -608,15 +608,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
@@ -676,15 +676,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
@@ -924,18 +924,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
+	VBROADCASTSD a+64(FP), Y0
 
 row:
 	MOVQ DI, R8
@@ -992,18 +992,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD b+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y0
 
 row:
 	MOVQ DI, R8
@@ -1060,18 +1060,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD b+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 
 row:
@@ -1135,19 +1135,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
-	VBROADCASTSD b+64(FP), Y1
+	VBROADCASTSD a+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y1
 
 row:
 	MOVQ DI, R8
@@ -1204,19 +1204,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
-	VBROADCASTSD a+56(FP), Y0
-	VBROADCASTSD b+64(FP), Y1
+	VBROADCASTSD a+64(FP), Y0
+	VBROADCASTSD b+72(FP), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 
 row:
@@ -1280,109 +1280,114 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddRowF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddRowF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	SHLQ $0x03, R9
 	SHLQ $0x03, DX
 	SHLQ $0x03, BX
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD 32(CX)(R10*1), Y2
-	VMOVUPD 64(CX)(R10*1), Y4
-	VMOVUPD 96(CX)(R10*1), Y6
-	VMOVUPD (R8)(R10*1), Y1
-	VMOVUPD 32(R8)(R10*1), Y3
-	VMOVUPD 64(R8)(R10*1), Y5
-	VMOVUPD 96(R8)(R10*1), Y7
+	VMOVUPD (CX)(R11*1), Y0
+	VMOVUPD 32(CX)(R11*1), Y2
+	VMOVUPD 64(CX)(R11*1), Y4
+	VMOVUPD 96(CX)(R11*1), Y6
+	VMOVUPD (R8)(R11*1), Y1
+	VMOVUPD 32(R8)(R11*1), Y3
+	VMOVUPD 64(R8)(R11*1), Y5
+	VMOVUPD 96(R8)(R11*1), Y7
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y5, Y4, Y4
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y4, 64(AX)(R10*1)
-	VMOVUPD Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y0, (AX)(R11*1)
+	VMOVUPD Y2, 32(AX)(R11*1)
+	VMOVUPD Y4, 64(AX)(R11*1)
+	VMOVUPD Y6, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD (R8)(R10*1), Y1
+	VMOVUPD (CX)(R11*1), Y0
+	VMOVUPD (R8)(R11*1), Y1
 	VADDPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y0, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPD (CX)(R10*1), Y0, Y1
-	VMASKMOVPD (R8)(R10*1), Y0, Y2
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPD (CX)(R11*1), Y0, Y1
+	VMASKMOVPD (R8)(R11*1), Y0, Y2
 	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+	VMASKMOVPD Y1, Y0, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecAddRowReluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x03, R9
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD 32(CX)(R10*1), Y3
-	VMOVUPD 64(CX)(R10*1), Y5
-	VMOVUPD 96(CX)(R10*1), Y7
-	VMOVUPD (R8)(R10*1), Y2
-	VMOVUPD 32(R8)(R10*1), Y4
-	VMOVUPD 64(R8)(R10*1), Y6
-	VMOVUPD 96(R8)(R10*1), Y8
+	VMOVUPD (CX)(R11*1), Y1
+	VMOVUPD 32(CX)(R11*1), Y3
+	VMOVUPD 64(CX)(R11*1), Y5
+	VMOVUPD 96(CX)(R11*1), Y7
+	VMOVUPD (R8)(R11*1), Y2
+	VMOVUPD 32(R8)(R11*1), Y4
+	VMOVUPD 64(R8)(R11*1), Y6
+	VMOVUPD 96(R8)(R11*1), Y8
 	VADDPD  Y2, Y1, Y1
 	VADDPD  Y4, Y3, Y3
 	VADDPD  Y6, Y5, Y5
@@ -1391,60 +1396,63 @@ main:
 	VMAXPD  Y3, Y0, Y2
 	VMAXPD  Y5, Y0, Y3
 	VMAXPD  Y7, Y0, Y4
-	VMOVUPD Y1, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y3, 64(AX)(R10*1)
-	VMOVUPD Y4, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y1, (AX)(R11*1)
+	VMOVUPD Y2, 32(AX)(R11*1)
+	VMOVUPD Y3, 64(AX)(R11*1)
+	VMOVUPD Y4, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD (R8)(R10*1), Y2
+	VMOVUPD (CX)(R11*1), Y1
+	VMOVUPD (R8)(R11*1), Y2
 	VADDPD  Y2, Y1, Y1
 	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y1, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y1
-	VMASKMOVPD (CX)(R10*1), Y1, Y2
-	VMASKMOVPD (R8)(R10*1), Y1, Y3
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y1
+	VMASKMOVPD (CX)(R11*1), Y1, Y2
+	VMASKMOVPD (R8)(R11*1), Y1, Y3
 	VADDPD     Y3, Y2, Y2
 	VMAXPD     Y2, Y0, Y2
-	VMASKMOVPD Y2, Y1, (AX)(R10*1)
+	VMASKMOVPD Y2, Y1, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecAddRowGeluF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
 	MOVQ         lds+32(FP), BX
-	MOVQ         m+40(FP), SI
-	MOVQ         n+48(FP), DI
-	MOVQ         row+16(FP), R8
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x03, R9
 	SHLQ         $0x03, DX
 	SHLQ         $0x03, BX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
@@ -1452,16 +1460,16 @@ TEXT ·vecAddRowGeluF64AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+8, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+8, R10
 	JLT  maindone
 
 main:
-	VMOVUPD      (CX)(R10*1), Y3
-	VMOVUPD      32(CX)(R10*1), Y5
-	VMOVUPD      (R8)(R10*1), Y4
-	VMOVUPD      32(R8)(R10*1), Y6
+	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      32(CX)(R11*1), Y5
+	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      32(R8)(R11*1), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1558,20 +1566,20 @@ main:
 	VMAXPD       Y5, Y0, Y5
 	VFNMADD231PD Y8, Y4, Y3
 	VFNMADD231PD Y12, Y9, Y5
-	VMOVUPD      Y3, (AX)(R10*1)
-	VMOVUPD      Y5, 32(AX)(R10*1)
-	ADDQ         $+64, R10
-	SUBQ         $+8, R9
+	VMOVUPD      Y3, (AX)(R11*1)
+	VMOVUPD      Y5, 32(AX)(R11*1)
+	ADDQ         $+64, R11
+	SUBQ         $+8, R10
 	JGE          main
 
 maindone:
-	ADDQ $+8, R9
-	SUBQ $+4, R9
+	ADDQ $+8, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD      (CX)(R10*1), Y3
-	VMOVUPD      (R8)(R10*1), Y4
+	VMOVUPD      (CX)(R11*1), Y3
+	VMOVUPD      (R8)(R11*1), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
@@ -1620,20 +1628,20 @@ single:
 	VMULPD       Y5, Y7, Y7
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y7, Y4, Y3
-	VMOVUPD      Y3, (AX)(R10*1)
-	ADDQ         $+32, R10
-	SUBQ         $+4, R9
+	VMOVUPD      Y3, (AX)(R11*1)
+	ADDQ         $+32, R11
+	SUBQ         $+4, R10
 	JGE          single
 
 singledone:
-	ADDQ         $+4, R9
+	ADDQ         $+4, R10
 	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R11
-	SHLQ         $0x03, R9
-	SUBQ         R9, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX)(R10*1), Y3, Y4
-	VMASKMOVPD   (R8)(R10*1), Y3, Y5
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y3
+	VMASKMOVPD   (CX)(R11*1), Y3, Y4
+	VMASKMOVPD   (R8)(R11*1), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
@@ -1682,85 +1690,89 @@ singledone:
 	VMULPD       Y6, Y8, Y8
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y8, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R10*1)
+	VMASKMOVPD   Y4, Y3, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF64AVX2(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX
-TEXT ·vecMulRowF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
 	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ row+16(FP), R8
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	SHLQ $0x03, R9
 	SHLQ $0x03, DX
 	SHLQ $0x03, BX
 
 row:
-	MOVQ DI, R9
-	XORQ R10, R10
-	SUBQ $+16, R9
+	MOVQ DI, R10
+	XORQ R11, R11
+	SUBQ $+16, R10
 	JLT  maindone
 
 main:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD 32(CX)(R10*1), Y2
-	VMOVUPD 64(CX)(R10*1), Y4
-	VMOVUPD 96(CX)(R10*1), Y6
-	VMOVUPD (R8)(R10*1), Y1
-	VMOVUPD 32(R8)(R10*1), Y3
-	VMOVUPD 64(R8)(R10*1), Y5
-	VMOVUPD 96(R8)(R10*1), Y7
+	VMOVUPD (CX)(R11*1), Y0
+	VMOVUPD 32(CX)(R11*1), Y2
+	VMOVUPD 64(CX)(R11*1), Y4
+	VMOVUPD 96(CX)(R11*1), Y6
+	VMOVUPD (R8)(R11*1), Y1
+	VMOVUPD 32(R8)(R11*1), Y3
+	VMOVUPD 64(R8)(R11*1), Y5
+	VMOVUPD 96(R8)(R11*1), Y7
 	VMULPD  Y1, Y0, Y0
 	VMULPD  Y3, Y2, Y2
 	VMULPD  Y5, Y4, Y4
 	VMULPD  Y7, Y6, Y6
-	VMOVUPD Y0, (AX)(R10*1)
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD Y4, 64(AX)(R10*1)
-	VMOVUPD Y6, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
+	VMOVUPD Y0, (AX)(R11*1)
+	VMOVUPD Y2, 32(AX)(R11*1)
+	VMOVUPD Y4, 64(AX)(R11*1)
+	VMOVUPD Y6, 96(AX)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+16, R10
 	JGE     main
 
 maindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
+	ADDQ $+16, R10
+	SUBQ $+4, R10
 	JLT  singledone
 
 single:
-	VMOVUPD (CX)(R10*1), Y0
-	VMOVUPD (R8)(R10*1), Y1
+	VMOVUPD (CX)(R11*1), Y0
+	VMOVUPD (R8)(R11*1), Y1
 	VMULPD  Y1, Y0, Y0
-	VMOVUPD Y0, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
+	VMOVUPD Y0, (AX)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+4, R10
 	JGE     single
 
 singledone:
-	ADDQ       $+4, R9
+	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPD (CX)(R10*1), Y0, Y1
-	VMASKMOVPD (R8)(R10*1), Y0, Y2
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, R10
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPD (CX)(R11*1), Y0, Y1
+	VMASKMOVPD (R8)(R11*1), Y0, Y2
 	VMULPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+	VMASKMOVPD Y1, Y0, (AX)(R11*1)
 
 next:
 	ADDQ BX, CX
 	ADDQ DX, AX
+	ADDQ R9, R8
 	DECQ SI
 	JNZ  row
 	VZEROUPPER

@@ -2,15 +2,15 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+0(SB), Z0
@@ -186,15 +186,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+136(SB), Z0
@@ -555,15 +555,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+448(SB), Z0
@@ -786,15 +786,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
@@ -866,15 +866,15 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
@@ -1212,18 +1212,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecScaleF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
+	VBROADCASTSD a+64(FP), Z0
 
 row:
 	MOVQ R8, CX
@@ -1292,18 +1292,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD b+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z0
 
 row:
 	MOVQ R8, CX
@@ -1372,18 +1372,18 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD b+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 
 row:
@@ -1463,19 +1463,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
-	VBROADCASTSD b+64(FP), Z1
+	VBROADCASTSD a+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z1
 
 row:
 	MOVQ R8, CX
@@ -1544,19 +1544,19 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
-	VBROADCASTSD a+56(FP), Z0
-	VBROADCASTSD b+64(FP), Z1
+	VBROADCASTSD a+64(FP), Z0
+	VBROADCASTSD b+72(FP), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 
 row:
@@ -1636,42 +1636,44 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddRowF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, BX
 	SHLQ $0x03, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD 64(DX)(R10*1), Z2
-	VMOVUPD 128(DX)(R10*1), Z4
-	VMOVUPD 192(DX)(R10*1), Z6
-	VMOVUPD 256(DX)(R10*1), Z8
-	VMOVUPD 320(DX)(R10*1), Z10
-	VMOVUPD 384(DX)(R10*1), Z12
-	VMOVUPD 448(DX)(R10*1), Z14
-	VMOVUPD (R9)(R10*1), Z1
-	VMOVUPD 64(R9)(R10*1), Z3
-	VMOVUPD 128(R9)(R10*1), Z5
-	VMOVUPD 192(R9)(R10*1), Z7
-	VMOVUPD 256(R9)(R10*1), Z9
-	VMOVUPD 320(R9)(R10*1), Z11
-	VMOVUPD 384(R9)(R10*1), Z13
-	VMOVUPD 448(R9)(R10*1), Z15
+	VMOVUPD (DX)(R11*1), Z0
+	VMOVUPD 64(DX)(R11*1), Z2
+	VMOVUPD 128(DX)(R11*1), Z4
+	VMOVUPD 192(DX)(R11*1), Z6
+	VMOVUPD 256(DX)(R11*1), Z8
+	VMOVUPD 320(DX)(R11*1), Z10
+	VMOVUPD 384(DX)(R11*1), Z12
+	VMOVUPD 448(DX)(R11*1), Z14
+	VMOVUPD (R9)(R11*1), Z1
+	VMOVUPD 64(R9)(R11*1), Z3
+	VMOVUPD 128(R9)(R11*1), Z5
+	VMOVUPD 192(R9)(R11*1), Z7
+	VMOVUPD 256(R9)(R11*1), Z9
+	VMOVUPD 320(R9)(R11*1), Z11
+	VMOVUPD 384(R9)(R11*1), Z13
+	VMOVUPD 448(R9)(R11*1), Z15
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z5, Z4, Z4
@@ -1680,15 +1682,15 @@ main:
 	VADDPD  Z11, Z10, Z10
 	VADDPD  Z13, Z12, Z12
 	VADDPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z4, 128(AX)(R10*1)
-	VMOVUPD Z6, 192(AX)(R10*1)
-	VMOVUPD Z8, 256(AX)(R10*1)
-	VMOVUPD Z10, 320(AX)(R10*1)
-	VMOVUPD Z12, 384(AX)(R10*1)
-	VMOVUPD Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z0, (AX)(R11*1)
+	VMOVUPD Z2, 64(AX)(R11*1)
+	VMOVUPD Z4, 128(AX)(R11*1)
+	VMOVUPD Z6, 192(AX)(R11*1)
+	VMOVUPD Z8, 256(AX)(R11*1)
+	VMOVUPD Z10, 320(AX)(R11*1)
+	VMOVUPD Z12, 384(AX)(R11*1)
+	VMOVUPD Z14, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1698,71 +1700,74 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD (R9)(R10*1), Z1
+	VMOVUPD (DX)(R11*1), Z0
+	VMOVUPD (R9)(R11*1), Z1
 	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z0, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z0
-	VMOVUPD.Z (R9)(R10*1), K1, Z1
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(R11*1), K1, Z0
+	VMOVUPD.Z (R9)(R11*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R10*1)
+	VMOVUPD   Z0, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowReluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecAddRowReluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x03, R10
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z1
-	VMOVUPD 64(DX)(R10*1), Z3
-	VMOVUPD 128(DX)(R10*1), Z5
-	VMOVUPD 192(DX)(R10*1), Z7
-	VMOVUPD 256(DX)(R10*1), Z9
-	VMOVUPD 320(DX)(R10*1), Z11
-	VMOVUPD 384(DX)(R10*1), Z13
-	VMOVUPD 448(DX)(R10*1), Z15
-	VMOVUPD (R9)(R10*1), Z2
-	VMOVUPD 64(R9)(R10*1), Z4
-	VMOVUPD 128(R9)(R10*1), Z6
-	VMOVUPD 192(R9)(R10*1), Z8
-	VMOVUPD 256(R9)(R10*1), Z10
-	VMOVUPD 320(R9)(R10*1), Z12
-	VMOVUPD 384(R9)(R10*1), Z14
-	VMOVUPD 448(R9)(R10*1), Z16
+	VMOVUPD (DX)(R11*1), Z1
+	VMOVUPD 64(DX)(R11*1), Z3
+	VMOVUPD 128(DX)(R11*1), Z5
+	VMOVUPD 192(DX)(R11*1), Z7
+	VMOVUPD 256(DX)(R11*1), Z9
+	VMOVUPD 320(DX)(R11*1), Z11
+	VMOVUPD 384(DX)(R11*1), Z13
+	VMOVUPD 448(DX)(R11*1), Z15
+	VMOVUPD (R9)(R11*1), Z2
+	VMOVUPD 64(R9)(R11*1), Z4
+	VMOVUPD 128(R9)(R11*1), Z6
+	VMOVUPD 192(R9)(R11*1), Z8
+	VMOVUPD 256(R9)(R11*1), Z10
+	VMOVUPD 320(R9)(R11*1), Z12
+	VMOVUPD 384(R9)(R11*1), Z14
+	VMOVUPD 448(R9)(R11*1), Z16
 	VADDPD  Z2, Z1, Z1
 	VADDPD  Z4, Z3, Z3
 	VADDPD  Z6, Z5, Z5
@@ -1779,15 +1784,15 @@ main:
 	VMAXPD  Z11, Z0, Z6
 	VMAXPD  Z13, Z0, Z7
 	VMAXPD  Z15, Z0, Z8
-	VMOVUPD Z1, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z3, 128(AX)(R10*1)
-	VMOVUPD Z4, 192(AX)(R10*1)
-	VMOVUPD Z5, 256(AX)(R10*1)
-	VMOVUPD Z6, 320(AX)(R10*1)
-	VMOVUPD Z7, 384(AX)(R10*1)
-	VMOVUPD Z8, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z1, (AX)(R11*1)
+	VMOVUPD Z2, 64(AX)(R11*1)
+	VMOVUPD Z3, 128(AX)(R11*1)
+	VMOVUPD Z4, 192(AX)(R11*1)
+	VMOVUPD Z5, 256(AX)(R11*1)
+	VMOVUPD Z6, 320(AX)(R11*1)
+	VMOVUPD Z7, 384(AX)(R11*1)
+	VMOVUPD Z8, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -1797,46 +1802,49 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z1
-	VMOVUPD (R9)(R10*1), Z2
+	VMOVUPD (DX)(R11*1), Z1
+	VMOVUPD (R9)(R11*1), Z2
 	VADDPD  Z2, Z1, Z1
 	VMAXPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z1, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z1
-	VMOVUPD.Z (R9)(R10*1), K1, Z2
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(R11*1), K1, Z1
+	VMOVUPD.Z (R9)(R11*1), K1, Z2
 	VADDPD    Z2, Z1, Z1
 	VMAXPD    Z1, Z0, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*1)
+	VMOVUPD   Z1, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecAddRowGeluF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·vecAddRowGeluF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
-	MOVQ         m+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         row+16(FP), R9
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	SHLQ         $0x03, R10
 	SHLQ         $0x03, BX
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
@@ -1845,19 +1853,19 @@ TEXT ·vecAddRowGeluF64AVX512(SB), NOSPLIT, $0-72
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+32, CX
 	JLT  maindone
 
 main:
-	VMOVUPD          (DX)(R10*1), Z3
-	VMOVUPD          64(DX)(R10*1), Z5
-	VMOVUPD          128(DX)(R10*1), Z7
-	VMOVUPD          192(DX)(R10*1), Z9
-	VMOVUPD          (R9)(R10*1), Z4
-	VMOVUPD          64(R9)(R10*1), Z6
-	VMOVUPD          128(R9)(R10*1), Z8
-	VMOVUPD          192(R9)(R10*1), Z10
+	VMOVUPD          (DX)(R11*1), Z3
+	VMOVUPD          64(DX)(R11*1), Z5
+	VMOVUPD          128(DX)(R11*1), Z7
+	VMOVUPD          192(DX)(R11*1), Z9
+	VMOVUPD          (R9)(R11*1), Z4
+	VMOVUPD          64(R9)(R11*1), Z6
+	VMOVUPD          128(R9)(R11*1), Z8
+	VMOVUPD          192(R9)(R11*1), Z10
 	VADDPD           Z4, Z3, Z3
 	VADDPD           Z6, Z5, Z5
 	VADDPD           Z8, Z7, Z7
@@ -2050,11 +2058,11 @@ main:
 	VFNMADD231PD     Z14, Z11, Z5
 	VFNMADD231PD     Z18, Z15, Z6
 	VFNMADD231PD     Z22, Z19, Z7
-	VMOVUPD          Z3, (AX)(R10*1)
-	VMOVUPD          Z5, 64(AX)(R10*1)
-	VMOVUPD          Z6, 128(AX)(R10*1)
-	VMOVUPD          Z7, 192(AX)(R10*1)
-	ADDQ             $+256, R10
+	VMOVUPD          Z3, (AX)(R11*1)
+	VMOVUPD          Z5, 64(AX)(R11*1)
+	VMOVUPD          Z6, 128(AX)(R11*1)
+	VMOVUPD          Z7, 192(AX)(R11*1)
+	ADDQ             $+256, R11
 	SUBQ             $+32, CX
 	JGE              main
 
@@ -2064,8 +2072,8 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD          (DX)(R10*1), Z3
-	VMOVUPD          (R9)(R10*1), Z4
+	VMOVUPD          (DX)(R11*1), Z3
+	VMOVUPD          (R9)(R11*1), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2114,20 +2122,20 @@ single:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)(R10*1)
-	ADDQ             $+64, R10
+	VMOVUPD          Z3, (AX)(R11*1)
+	ADDQ             $+64, R11
 	SUBQ             $+8, CX
 	JGE              single
 
 singledone:
 	ADDQ             $+8, CX
 	JZ               next
-	MOVQ             $0x00000001, R11
-	SHLQ             CL, R11
-	DECQ             R11
-	KMOVW            R11, K1
-	VMOVUPD.Z        (DX)(R10*1), K1, Z3
-	VMOVUPD.Z        (R9)(R10*1), K1, Z4
+	MOVQ             $0x00000001, R12
+	SHLQ             CL, R12
+	DECQ             R12
+	KMOVW            R12, K1
+	VMOVUPD.Z        (DX)(R11*1), K1, Z3
+	VMOVUPD.Z        (R9)(R11*1), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
@@ -2176,52 +2184,55 @@ singledone:
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
 	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(R10*1)
+	VMOVUPD          Z3, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func vecMulRowF64AVX512(dst *float64, src *float64, row *float64, ldd int, lds int, m int, n int, a float64, b float64)
+// func vecMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·vecMulRowF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
 	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ row+16(FP), R9
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	SHLQ $0x03, R10
 	SHLQ $0x03, BX
 	SHLQ $0x03, SI
 
 row:
 	MOVQ R8, CX
-	XORQ R10, R10
+	XORQ R11, R11
 	SUBQ $+64, CX
 	JLT  maindone
 
 main:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD 64(DX)(R10*1), Z2
-	VMOVUPD 128(DX)(R10*1), Z4
-	VMOVUPD 192(DX)(R10*1), Z6
-	VMOVUPD 256(DX)(R10*1), Z8
-	VMOVUPD 320(DX)(R10*1), Z10
-	VMOVUPD 384(DX)(R10*1), Z12
-	VMOVUPD 448(DX)(R10*1), Z14
-	VMOVUPD (R9)(R10*1), Z1
-	VMOVUPD 64(R9)(R10*1), Z3
-	VMOVUPD 128(R9)(R10*1), Z5
-	VMOVUPD 192(R9)(R10*1), Z7
-	VMOVUPD 256(R9)(R10*1), Z9
-	VMOVUPD 320(R9)(R10*1), Z11
-	VMOVUPD 384(R9)(R10*1), Z13
-	VMOVUPD 448(R9)(R10*1), Z15
+	VMOVUPD (DX)(R11*1), Z0
+	VMOVUPD 64(DX)(R11*1), Z2
+	VMOVUPD 128(DX)(R11*1), Z4
+	VMOVUPD 192(DX)(R11*1), Z6
+	VMOVUPD 256(DX)(R11*1), Z8
+	VMOVUPD 320(DX)(R11*1), Z10
+	VMOVUPD 384(DX)(R11*1), Z12
+	VMOVUPD 448(DX)(R11*1), Z14
+	VMOVUPD (R9)(R11*1), Z1
+	VMOVUPD 64(R9)(R11*1), Z3
+	VMOVUPD 128(R9)(R11*1), Z5
+	VMOVUPD 192(R9)(R11*1), Z7
+	VMOVUPD 256(R9)(R11*1), Z9
+	VMOVUPD 320(R9)(R11*1), Z11
+	VMOVUPD 384(R9)(R11*1), Z13
+	VMOVUPD 448(R9)(R11*1), Z15
 	VMULPD  Z1, Z0, Z0
 	VMULPD  Z3, Z2, Z2
 	VMULPD  Z5, Z4, Z4
@@ -2230,15 +2241,15 @@ main:
 	VMULPD  Z11, Z10, Z10
 	VMULPD  Z13, Z12, Z12
 	VMULPD  Z15, Z14, Z14
-	VMOVUPD Z0, (AX)(R10*1)
-	VMOVUPD Z2, 64(AX)(R10*1)
-	VMOVUPD Z4, 128(AX)(R10*1)
-	VMOVUPD Z6, 192(AX)(R10*1)
-	VMOVUPD Z8, 256(AX)(R10*1)
-	VMOVUPD Z10, 320(AX)(R10*1)
-	VMOVUPD Z12, 384(AX)(R10*1)
-	VMOVUPD Z14, 448(AX)(R10*1)
-	ADDQ    $+512, R10
+	VMOVUPD Z0, (AX)(R11*1)
+	VMOVUPD Z2, 64(AX)(R11*1)
+	VMOVUPD Z4, 128(AX)(R11*1)
+	VMOVUPD Z6, 192(AX)(R11*1)
+	VMOVUPD Z8, 256(AX)(R11*1)
+	VMOVUPD Z10, 320(AX)(R11*1)
+	VMOVUPD Z12, 384(AX)(R11*1)
+	VMOVUPD Z14, 448(AX)(R11*1)
+	ADDQ    $+512, R11
 	SUBQ    $+64, CX
 	JGE     main
 
@@ -2248,29 +2259,30 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (DX)(R10*1), Z0
-	VMOVUPD (R9)(R10*1), Z1
+	VMOVUPD (DX)(R11*1), Z0
+	VMOVUPD (R9)(R11*1), Z1
 	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)(R10*1)
-	ADDQ    $+64, R10
+	VMOVUPD Z0, (AX)(R11*1)
+	ADDQ    $+64, R11
 	SUBQ    $+8, CX
 	JGE     single
 
 singledone:
 	ADDQ      $+8, CX
 	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(R10*1), K1, Z0
-	VMOVUPD.Z (R9)(R10*1), K1, Z1
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(R11*1), K1, Z0
+	VMOVUPD.Z (R9)(R11*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(R10*1)
+	VMOVUPD   Z0, K1, (AX)(R11*1)
 
 next:
 	ADDQ SI, DX
 	ADDQ BX, AX
+	ADDQ R10, R9
 	DECQ DI
 	JNZ  row
 	VZEROUPPER

@@ -19,10 +19,10 @@ func vecPortable[T float]() vecKernels[T] {
 		addScalarRelu: rows(addScalarReluRow[T]),
 		affine:        rows(affineRow[T]),
 		affineRelu:    rows(affineReluRow[T]),
-		addRow:        rows(addRowRow[T]),
-		addRowRelu:    rows(addRowReluRow[T]),
-		addRowGelu:    rows(addRowGeluRow[T]),
-		mulRow:        rows(mulRowRow[T]),
+		add:           rows(addRow[T]),
+		addRelu:       rows(addReluRow[T]),
+		addGelu:       rows(addGeluRow[T]),
+		mul:           rows(mulRow[T]),
 		rowMax:        rowMaxPortable[T],
 		expSum:        expSumPortable[T],
 		colMax:        colMaxPortable[T],
@@ -38,16 +38,16 @@ func gelu(x float64) float64 {
 	return 0.5 * x * math.Erfc(-x/math.Sqrt2)
 }
 
-// rows makes a kernel of a loop over one row. row is empty where it is not given.
-func rows[T float](f func(dst, src, row []T, a, b T)) mapKernel[T] {
-	return func(dst, src, row *T, ldd, lds, m, n int, a, b T) {
+// rows makes a kernel of a loop over one row. y is empty where it is not given.
+func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T] {
+	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T) {
 		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
-		var r []T
-		if row != nil {
-			r = unsafe.Slice(row, n)
-		}
 		for i := range m {
-			f(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], r, a, b)
+			var with []T
+			if y != nil {
+				with = unsafe.Slice(y, (m-1)*ldy+n)[i*ldy : i*ldy+n]
+			}
+			f(to[i*ldd:i*ldd+n], from[i*lds:i*lds+n], with, a, b)
 		}
 	}
 }
@@ -104,27 +104,27 @@ func affineReluRow[T float](dst, src, _ []T, a, b T) {
 	}
 }
 
-func addRowRow[T float](dst, src, row []T, _, _ T) {
+func addRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = x + row[j]
+		dst[j] = x + y[j]
 	}
 }
 
-func addRowReluRow[T float](dst, src, row []T, _, _ T) {
+func addReluRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = rectified(x + row[j])
+		dst[j] = rectified(x + y[j])
 	}
 }
 
-func addRowGeluRow[T float](dst, src, row []T, _, _ T) {
+func addGeluRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = T(gelu(float64(x + row[j])))
+		dst[j] = T(gelu(float64(x + y[j])))
 	}
 }
 
-func mulRowRow[T float](dst, src, row []T, _, _ T) {
+func mulRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
-		dst[j] = x * row[j]
+		dst[j] = x * y[j]
 	}
 }
 

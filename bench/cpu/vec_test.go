@@ -13,8 +13,8 @@ import (
 type mapCase[T float] struct {
 	name   string
 	kernel mapKernel[T]
-	hasRow bool
-	f      func(x, row, a, b float64) (want, bound float64)
+	hasY   bool
+	f      func(x, y, a, b float64) (want, bound float64)
 }
 
 // geluBound is the documented error of gelu in units of u|x|.
@@ -23,7 +23,7 @@ const geluBound = 3
 func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 	relu := func(x float64) float64 { return math.Max(x, 0) }
 	plus := func(x, y float64) float64 { return math.Abs(x) + math.Abs(y) }
-	type f = func(x, row, a, b float64) (float64, float64)
+	type f = func(x, y, a, b float64) (float64, float64)
 	ulps := func(g func(float64) float64, n float64) f {
 		return func(x, _, _, _ float64) (float64, float64) { y := g(x); return y, 2 * n * math.Abs(y) }
 	}
@@ -38,11 +38,11 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"addScalarRelu", k.addScalarRelu, false, func(x, _, _, b float64) (float64, float64) { return relu(x + b), plus(x, b) }},
 		{"affine", k.affine, false, func(x, _, a, b float64) (float64, float64) { return a*x + b, 2 * plus(a*x, b) }},
 		{"affineRelu", k.affineRelu, false, func(x, _, a, b float64) (float64, float64) { return relu(a*x + b), 2 * plus(a*x, b) }},
-		{"addRow", k.addRow, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
-		{"addRowRelu", k.addRowRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
+		{"add", k.add, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
+		{"addRelu", k.addRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
 		// The slope of gelu is at most 1.13.
-		{"addRowGelu", k.addRowGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
-		{"mulRow", k.mulRow, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
+		{"addGelu", k.addGelu, true, func(x, r, _, _ float64) (float64, float64) { return gelu(x + r), (geluBound + 1.13) * plus(x, r) }},
+		{"mul", k.mul, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
 	}
 }
 
@@ -54,7 +54,8 @@ func TestMaps(t *testing.T) {
 }
 
 // testMaps runs every kernel on slices of every length around the unrolled loops,
-// on both sides of guard pages, in place and not, and on tiles with ld > n.
+// on both sides of guard pages, in place and not, and on tiles with ld > n, with
+// a row and a matrix beside.
 func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const longest = 600
@@ -62,7 +63,7 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	for n := range 150 {
 		lengths = append(lengths, n)
 	}
-	srcs, dsts, rows := guardedSlices[T](t, longest), guardedSlices[T](t, longest), guardedSlices[T](t, longest)
+	srcs, dsts, ys := guardedSlices[T](t, longest), guardedSlices[T](t, longest), guardedSlices[T](t, longest)
 	side := func(x [2][]T, front, n int) []T {
 		if front == 1 {
 			return x[1][:n]
@@ -73,11 +74,11 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 	for _, c := range cases {
 		for _, n := range lengths {
 			front := n % 2
-			src, dst, row := side(srcs, front, n), side(dsts, front, n), side(rows, front, n)
+			src, dst, y := side(srcs, front, n), side(dsts, front, n), side(ys, front, n)
 			fillRandom(r, src, 1, n, n)
-			fillRandom(r, row, 1, n, n)
-			if !c.hasRow {
-				row = nil
+			fillRandom(r, y, 1, n, n)
+			if !c.hasY {
+				y = nil
 			}
 			for _, inPlace := range []bool{false, true} {
 				original := append([]T{}, src...)
@@ -85,31 +86,33 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 				if inPlace {
 					to = src
 				}
-				c.kernel.slice(to, src, row, a, b)
-				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, row, n, n, a, b)
+				c.kernel.slice(to, src, y, a, b)
+				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, y, n, n, n, a, b)
 			}
 		}
 		for _, shape := range [][3]int{{1, 1, 1}, {14, 32, 32}, {13, 31, 37}, {3, 17, 18}, {6, 16, 50}, {8, 37, 37}, {3, 129, 150}} {
 			m, n, ld := shape[0], shape[1], shape[2]
 			size := (m-1)*ld + n
-			tile, row := side(srcs, 0, size), side(rows, 0, n)
-			for i := range tile {
-				if tile[i] = T(math.NaN()); i%ld < n {
-					tile[i] = T(r.NormFloat64())
+			for _, ldy := range []int{0, n, ld} {
+				tile, y := side(srcs, 0, size), side(ys, 0, (m-1)*ldy+n)
+				for i := range tile {
+					if tile[i] = T(math.NaN()); i%ld < n {
+						tile[i] = T(r.NormFloat64())
+					}
 				}
+				fillRandom(r, y, 1, len(y), len(y))
+				if !c.hasY {
+					y = nil
+				}
+				original := append([]T{}, tile...)
+				c.kernel.matrix(tile, ld, tile, ld, y, ldy, m, n, a, b)
+				compareMap(t, c, fmt.Sprintf("tile %dx%d ld=%d ldy=%d", m, n, ld, ldy), original, tile, y, n, ld, ldy, a, b)
 			}
-			fillRandom(r, row, 1, n, n)
-			if !c.hasRow {
-				row = nil
-			}
-			original := append([]T{}, tile...)
-			c.kernel.tile(tile, ld, m, n, row, a, b)
-			compareMap(t, c, fmt.Sprintf("tile %dx%d ld=%d", m, n, ld), original, tile, row, n, ld, a, b)
 		}
 	}
 }
 
-func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row []T, n, ld int, a, b float64) {
+func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, ys []T, n, ld, ldy int, a, b float64) {
 	t.Helper()
 	for i, x := range src {
 		j := i % ld
@@ -120,8 +123,8 @@ func compareMap[T float](t *testing.T, c mapCase[T], where string, src, dst, row
 			continue
 		}
 		y := 0.0
-		if row != nil {
-			y = float64(row[j])
+		if ys != nil {
+			y = float64(ys[i/ld*ldy+j])
 		}
 		want, bound := c.f(float64(x), y, a, b)
 		if e := math.Abs(float64(dst[i]) - want); !(e <= bound*gamma[T](1)) {

@@ -4,8 +4,13 @@ import "math"
 
 // Bias is Y[.,n] = X[.,n] + b[n].
 func Bias(x, b Field, n int64, p Precision) Field {
+	return Add(x, func(i int64) Num { return b(i % n) }, p)
+}
+
+// Add is Y = X + Z.
+func Add(x, z Field, p Precision) Field {
 	return func(i int64) Num {
-		a, c := x(i), b(i%n)
+		a, c := x(i), z(i)
 		v := a.V + c.V
 		e := a.E + c.E
 		return Num{v, e + p.U*(abs(v)+e)}

@@ -7,22 +7,22 @@ import (
 
 func immediate(n int) operand.U8 { return operand.U8(n) }
 
-const mapSignature = "func(dst, src, row *T, ldd, lds, m, n int, a, b T)"
+const mapSignature = "func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T)"
 
 // args are the operands of one vector of a map besides src itself.
 type args struct {
-	row  func() reg.Register // the vector of row at these columns
+	y    func() reg.Register // the vector of y at these elements
 	a, b reg.Register
 }
 
 // mapped is an element-wise operation on an m x n matrix:
-// dst[i][j] = f(src[i][j], row[j], a, b).
+// dst[i][j] = f(src[i][j], y[i][j], a, b).
 type mapped struct {
-	name      string
-	row, a, b bool
-	unroll    int // vectors at once: AVX-512, and half for AVX2
-	pins      []konst
-	f         func(x reg.Register, v args) reg.Register
+	name    string
+	y, a, b bool
+	unroll  int // vectors at once: AVX-512, and half for AVX2
+	pins    []konst
+	f       func(x reg.Register, v args) reg.Register
 }
 
 func (g *gen) maps() {
@@ -43,10 +43,10 @@ func (g *gen) maps() {
 		{name: "AddScalarRelu", b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.b)) }},
 		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRelu", a: true, b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(affine(x, v)) }},
-		{name: "AddRow", row: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.row()) }},
-		{name: "AddRowRelu", row: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.row())) }},
-		{name: "AddRowGelu", row: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.row())) }},
-		{name: "MulRow", row: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.row()) }},
+		{name: "Add", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
+		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
+		{name: "AddGelu", y: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 	} {
 		g.mapKernel(k)
 	}
@@ -56,9 +56,10 @@ func (g *gen) mapKernel(k mapped) {
 	g.begin(k.name, mapSignature)
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
 	m, n := g.load("m"), g.load("n")
-	var row reg.GPVirtual
-	if k.row {
-		row = g.load("row")
+	var y, ldy reg.GPVirtual
+	if k.y {
+		y, ldy = g.load("y"), g.load("ldy")
+		g.bytes(ldy)
 	}
 	g.bytes(ldd)
 	g.bytes(lds)
@@ -82,9 +83,9 @@ func (g *gen) mapKernel(k mapped) {
 			x := g.vector()
 			g.get(at4(src, u), mask, x)
 			w := v
-			w.row = func() reg.Register {
+			w.y = func() reg.Register {
 				r := g.vector()
-				g.get(at4(row, u), mask, r)
+				g.get(at4(y, u), mask, r)
 				return r
 			}
 			results[u] = k.f(x, w)
@@ -117,6 +118,9 @@ func (g *gen) mapKernel(k mapped) {
 	g.Label("next")
 	g.ADDQ(lds, src)
 	g.ADDQ(ldd, dst)
+	if k.y {
+		g.ADDQ(ldy, y)
+	}
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
