@@ -9,6 +9,7 @@ import (
 
 func init() {
 	register("bias", bindBias[float32], bindBias[float64])
+	register("channel_bias", bindChannelBias[float32], bindChannelBias[float64])
 	register("relu", bindReLU[float32], bindReLU[float64])
 	register("gelu", bindGELU[float32], bindGELU[float64])
 	register("add", bindAdd[float32], bindAdd[float64])
@@ -72,11 +73,9 @@ func bindBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindBatchNorm turns the statistics into a factor and a summand a channel; the
-// channels of all images are shared out.
+// bindBatchNorm turns the statistics into a factor and a summand a channel.
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
 	gamma, beta := data[T](ws, op.In[1]), data[T](ws, op.In[2])
 	mean, variance := data[T](ws, op.In[3]), data[T](ws, op.In[4])
 	channels := len(gamma)
@@ -85,13 +84,28 @@ func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		s := float64(gamma[i]) / math.Sqrt(float64(variance[i])+op.Params.(bench.BatchNormParams).Eps)
 		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
 	}
-	spatial := int(op.In[0].Dims[2] * op.In[0].Dims[3])
 	affine := vecKernelsFor[T](ws.isa).affine
+	return perChannel(ws, op, func(dst, src []T, channel int) {
+		affine.slice(dst, src, nil, factor[channel], summand[channel])
+	}), nil
+}
+
+// bindChannelBias adds a constant to each channel.
+func bindChannelBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	bias := data[T](ws, c[0].In[1])
+	add := vecKernelsFor[T](ws.isa).addScalar
+	return perChannel(ws, c[0], func(dst, src []T, channel int) { add.slice(dst, src, nil, 0, bias[channel]) }), nil
+}
+
+// perChannel shares out the channels of all images.
+func perChannel[T float](ws *workspace, op bench.Op, f func(dst, src []T, channel int)) *kernel {
+	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
+	channels, spatial := int(op.In[0].Dims[1]), int(op.In[0].Dims[2]*op.In[0].Dims[3])
 	return elementwise(ws, op.Name, func(w *worker) {
 		lo, hi := w.share(len(src)/spatial, 1)
 		for i := lo; i < hi; i++ {
 			at := i * spatial
-			affine.slice(dst[at:at+spatial], src[at:at+spatial], nil, factor[i%channels], summand[i%channels])
+			f(dst[at:at+spatial], src[at:at+spatial], i%channels)
 		}
-	}), nil
+	})
 }

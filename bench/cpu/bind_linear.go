@@ -58,5 +58,5 @@ func linearEpilogue[T float](ws *workspace, then bench.Chain) epilogue[T] {
 		gelu := vecKernelsFor[T](ws.isa).addGelu
 		return func(c []T, ldc, _, j0, m, n int) { gelu.tile(c, ldc, m, n, bias[j0:j0+n], 0, 0) }
 	}
-	return newBiasEpilogue(ws.isa, bias, biasByCol, then[len(then)-1].Name == "relu")
+	return newBiasEpilogue(ws.isa, bias, then[len(then)-1].Name == "relu")
 }

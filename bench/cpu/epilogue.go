@@ -11,41 +11,22 @@ import (
 // no lock; nil does nothing.
 type epilogue[T float] func(c []T, ldc, i0, j0, m, n int)
 
-// biasBy tells which elements of C share a bias.
-type biasBy int
-
-const (
-	biasByCol biasBy = iota // linear: one of each output feature
-	biasByRow               // convolution NCHW: one of each output channel
-)
-
-// newBiasEpilogue adds the bias and, if relu, cuts off below zero.
-func newBiasEpilogue[T float](isa ISA, bias []T, by biasBy, relu bool) epilogue[T] {
+// newBiasEpilogue adds the bias of each column and, if relu, cuts off below zero.
+func newBiasEpilogue[T float](isa ISA, bias []T, relu bool) epilogue[T] {
 	kernels := newGEMMKernels[T](isa)
 	floor := T(math.Inf(-1))
 	if relu {
 		floor = 0
 	}
-	whole, rest := kernels.biasCol, biasColPortable[T]
-	if by == biasByRow {
-		whole, rest = kernels.biasRow, biasRowPortable[T]
-	}
-	return func(c []T, ldc, i0, j0, m, n int) {
+	return func(c []T, ldc, _, j0, m, n int) {
 		_ = c[(m-1)*ldc+n-1]
 		w := n &^ (kernels.vl - 1)
-		first, count := i0, m
-		if by == biasByCol {
-			first, count = j0, n
-		}
-		b := bias[first:][:count]
+		b := bias[j0:][:n]
 		if w > 0 {
-			whole(m, w, &c[0], ldc, &b[0], floor)
+			kernels.biasCol(m, w, &c[0], ldc, &b[0], floor)
 		}
 		if w < n {
-			if by == biasByCol {
-				b = b[w:]
-			}
-			rest(m, n-w, &c[w], ldc, &b[0], floor)
+			biasColPortable(m, n-w, &c[w], ldc, &b[w], floor)
 		}
 	}
 }
@@ -57,17 +38,6 @@ func biasColPortable[T float](rows, cols int, c *T, ldc int, bias *T, floor T) {
 		row := cs[i*ldc:][:cols]
 		for j := range row {
 			row[j] = max(row[j]+b[j], floor)
-		}
-	}
-}
-
-// biasRowPortable writes c[i*ldc+j] = max(c[i*ldc+j] + bias[i], floor).
-func biasRowPortable[T float](rows, cols int, c *T, ldc int, bias *T, floor T) {
-	cs, b := unsafe.Slice(c, (rows-1)*ldc+cols), unsafe.Slice(bias, rows)
-	for i := range rows {
-		row := cs[i*ldc:][:cols]
-		for j := range row {
-			row[j] = max(row[j]+b[i], floor)
 		}
 	}
 }

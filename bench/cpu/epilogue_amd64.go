@@ -1,6 +1,6 @@
 package cpu
 
-// The functions below do what biasColPortable and biasRowPortable do, where cols
+// The functions below do what biasColPortable does, where cols
 // is a positive multiple of the vector length.
 
 //go:noescape
@@ -14,15 +14,3 @@ func sgemmBiasColAVX2(rows, cols int, c *float32, ldc int, bias *float32, floor 
 
 //go:noescape
 func dgemmBiasColAVX2(rows, cols int, c *float64, ldc int, bias *float64, floor float64)
-
-//go:noescape
-func sgemmBiasRowAVX512(rows, cols int, c *float32, ldc int, bias *float32, floor float32)
-
-//go:noescape
-func dgemmBiasRowAVX512(rows, cols int, c *float64, ldc int, bias *float64, floor float64)
-
-//go:noescape
-func sgemmBiasRowAVX2(rows, cols int, c *float32, ldc int, bias *float32, floor float32)
-
-//go:noescape
-func dgemmBiasRowAVX2(rows, cols int, c *float64, ldc int, bias *float64, floor float64)

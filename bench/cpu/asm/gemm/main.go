@@ -56,8 +56,10 @@ func main() {
 		for _, t := range []target{{isa, "s", "float32", 4}, {isa, "d", "float64", 8}} {
 			u := tile(t)
 			write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+			u.near = true
+			write(fmt.Sprintf("%sgemm_nearukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			if t.masked() {
-				u.packs = true
+				u.near, u.packs = false, true
 				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			}
 			write(fmt.Sprintf("%sgemm_pack_%s_amd64.s", t.prefix, isa.Name), func(c *build.Context) {
@@ -72,6 +74,10 @@ func main() {
 				t.addBias(c)
 				t.loadRuns(c)
 				t.gather(c)
+				if t.masked() {
+					t.everySecond(c)
+					t.packTaps(c)
+				}
 			})
 		}
 	}

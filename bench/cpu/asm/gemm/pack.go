@@ -200,50 +200,33 @@ func (t target) copyRows(c *build.Context) {
 	c.RET()
 }
 
-// addBias writes c[i*ldc+j] = max(c[i*ldc+j] + bias, floor), where the bias is
-// that of the column or of the row. cols is a multiple of the vector length.
+// addBias writes c[i*ldc+j] = max(c[i*ldc+j] + bias[j], floor). cols is a multiple of
+// the vector length.
 func (t target) addBias(c *build.Context) {
 	rows, cols, out, ldc, bias := reg.R8, reg.R9, reg.RDI, reg.RCX, reg.RDX
 	at := reg.RAX
-	add := pick(t, c.VADDPS, c.VADDPD)
-	maximum := pick(t, c.VMAXPS, c.VMAXPD)
-	spread := pick(t, c.VBROADCASTSS, c.VBROADCASTSD)
-	for _, by := range []string{"Col", "Row"} {
-		t.function(c, "Bias"+by, "rows, cols int, c *T, ldc int, bias *T, floor T")
-		c.Load(c.Param("rows"), rows)
-		c.Load(c.Param("c"), out)
-		c.Load(c.Param("bias"), bias)
-		t.elements(c, "cols", cols)
-		t.elements(c, "ldc", ldc)
-		floor, err := c.Param("floor").Resolve()
-		if err != nil {
-			panic(err)
-		}
-		spread(floor.Addr, t.V(0))
-		c.Label("row")
-		if by == "Row" {
-			spread(Mem{Base: bias}, t.V(1))
-			c.ADDQ(U32(t.size), bias)
-		}
-		c.XORQ(at, at)
-		c.Label("vector")
-		from := Mem{Base: out, Index: at, Scale: 1}
-		if by == "Row" {
-			add(from, t.V(1), t.V(2))
-		} else {
-			c.VMOVUPS(from, t.V(2))
-			add(Mem{Base: bias, Index: at, Scale: 1}, t.V(2), t.V(2))
-		}
-		// The last source wins if it is NaN, so a NaN stays one.
-		maximum(t.V(2), t.V(0), t.V(2))
-		c.VMOVUPS(t.V(2), from)
-		c.ADDQ(U32(t.Bytes), at)
-		c.CMPQ(at, cols)
-		c.JLT(LabelRef("vector"))
-		c.ADDQ(ldc, out)
-		c.DECQ(rows)
-		c.JNZ(LabelRef("row"))
-		c.VZEROUPPER()
-		c.RET()
-	}
+	t.function(c, "BiasCol", "rows, cols int, c *T, ldc int, bias *T, floor T")
+	c.Load(c.Param("rows"), rows)
+	c.Load(c.Param("c"), out)
+	c.Load(c.Param("bias"), bias)
+	t.elements(c, "cols", cols)
+	t.elements(c, "ldc", ldc)
+	pick(t, c.VBROADCASTSS, c.VBROADCASTSD)(param(c, "floor"), t.V(0))
+	c.Label("row")
+	c.XORQ(at, at)
+	c.Label("vector")
+	to := Mem{Base: out, Index: at, Scale: 1}
+	c.VMOVUPS(to, t.V(2))
+	pick(t, c.VADDPS, c.VADDPD)(Mem{Base: bias, Index: at, Scale: 1}, t.V(2), t.V(2))
+	// The last source wins if it is NaN, so a NaN stays one.
+	pick(t, c.VMAXPS, c.VMAXPD)(t.V(2), t.V(0), t.V(2))
+	c.VMOVUPS(t.V(2), to)
+	c.ADDQ(U32(t.Bytes), at)
+	c.CMPQ(at, cols)
+	c.JLT(LabelRef("vector"))
+	c.ADDQ(ldc, out)
+	c.DECQ(rows)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
 }

@@ -24,6 +24,7 @@ func main() {
 				g.maps()
 				g.reductions()
 				g.columns()
+				g.taps()
 				g.constants()
 			})
 			if err != nil {
