@@ -103,7 +103,7 @@ func TestBuildRefusesShapes(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	for words, want := range map[string]int{"all": 9, "none": 0, "linear": 3, "linear,QK_T": 4, "attention,conv": 6, "linear,Linear_Bias": 3, "linear_bias_relu": 1} {
+	for words, want := range map[string]int{"all": 12, "none": 0, "linear": 3, "linear,QK_T": 4, "attention,conv": 9, "linear,Linear_Bias": 3, "linear_bias_relu": 1} {
 		if ps, err := Select(strings.Split(words, ",")); err != nil || len(ps) != want {
 			t.Errorf("%s: %d patterns, %v, want %d", words, len(ps), err, want)
 		}
