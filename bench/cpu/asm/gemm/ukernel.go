@@ -209,12 +209,9 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	// every FMA, more than the front end delivers. With two, a row that is broadcast
 	// within its FMA saves a slot and costs a load. A core lacks slots while a
 	// neighbour has half of them, and loads while it is alone: embedding a third of the
-	// rows loses 2% here and wins 10% there. Where B is not fetched ahead, more loads
-	// are free.
+	// rows wins 10% with a neighbour and costs 2% without, on Skylake-SP.
 	embed := pick(u.target, c.VFMADD231PS_BCST, c.VFMADD231PD_BCST)
-	embedded := func(row int) bool {
-		return u.Bytes == 64 && (vecs == 1 || row%3 == 1 || u.near && row%2 == 1)
-	}
+	embedded := func(row int) bool { return u.Bytes == 64 && (vecs == 1 || row%3 == 1) }
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
