@@ -11,7 +11,7 @@ import (
 type Conv2dParams struct{ Stride, Pad, Groups int64 }
 
 // Conv2d is Y[N,K,P,Q] from X[N,C,H,W], W[K,C/groups,R,S] and the convolution's
-// own bias b[K]; 2 N K P Q C R S / groups FLOP, padding included, as the kernels
+// own bias b[K], which may be nil; 2 N K P Q C R S / groups FLOP, padding included, as the kernels
 // compute it.
 func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 	s := ref.Conv2dShape{
@@ -27,15 +27,23 @@ func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 	case s.H+2*s.Pad < s.R || s.W+2*s.Pad < s.S:
 		return Op{}, fmt.Errorf("bench: conv2d: kernel %dx%d is larger than the padded input %dx%d", s.R, s.S, s.H+2*s.Pad, s.W+2*s.Pad)
 	}
+	inputs := []*Tensor{x, w}
+	if b != nil {
+		inputs = append(inputs, b)
+	}
 	out := &Tensor{Name: "conv2d", Dims: []int64{s.N, s.K, s.P(), s.Q()}}
 	return Op{
 		Name:   "conv2d",
-		In:     []*Tensor{x, w, b},
+		In:     inputs,
 		Out:    out,
 		FLOP:   2 * out.Elems() * s.C / s.Groups * s.R * s.S,
 		Params: params,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
-			return ref.Conv2d(in[0], in[1], in[2], s, p)
+			var bias ref.Field
+			if b != nil {
+				bias = in[2]
+			}
+			return ref.Conv2d(in[0], in[1], bias, s, p)
 		},
 	}, nil
 }

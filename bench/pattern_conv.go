@@ -9,13 +9,19 @@ var convDims = []string{"batch", "channels", "height", "width", "out_channels", 
 // batchNormEps is the constant that frameworks use by default.
 const batchNormEps = 1e-5
 
-// conv2d is a convolution with its own bias.
-func conv2d(s Shape) (Chain, error) {
-	k, r, groups := s.Get("out_channels"), s.Get("kernel_size"), s.Get("groups")
-	x := &Tensor{Name: "X", Dims: []int64{s.Get("batch"), s.Get("channels"), s.Get("height"), s.Get("width")}}
-	w := &Tensor{Name: "W", Dims: []int64{k, s.Get("channels") / max(groups, 1), r, r}, Param: true}
-	op, err := Conv2d(x, w, channels("b", k, Normal), Conv2dParams{s.Get("stride"), s.Get("padding"), groups})
-	return Chain{op}, err
+// conv2d is a convolution of X with its own bias, or none.
+func conv2d(x *Tensor, filters, size int64, bias bool, params Conv2dParams) (Op, error) {
+	w := &Tensor{Name: "W", Dims: []int64{filters, x.Dims[1] / max(params.Groups, 1), size, size}, Param: true}
+	var b *Tensor
+	if bias {
+		b = channels("b", filters, Normal)
+	}
+	return Conv2d(x, w, b, params)
+}
+
+// convInput is X.
+func convInput(s Shape) *Tensor {
+	return &Tensor{Name: "X", Dims: []int64{s.Get("batch"), s.Get("channels"), s.Get("height"), s.Get("width")}}
 }
 
 // channels is a parameter with one element a channel.
@@ -30,46 +36,85 @@ func batchNorm(x *Tensor) Op {
 		channels("mean", k, Normal), channels("variance", k, Positive), batchNormEps)
 }
 
-// convShapes are taken from ResNet-50: a 3x3 at batch 4 (1 in quick runs), the 1x1
-// that widens and the 3x3 of its first stage, a strided 3x3, the 3x3 of its last
-// stage; and a depthwise 3x3 as in MobileNet.
-func convShapes(mode schema.Mode) []Shape {
-	if mode == schema.Quick {
-		return []Shape{dims(convDims, 1, 128, 28, 28, 128, 3, 1, 1, 1)}
-	}
-	shapes := []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
-	if mode == schema.Full {
+func channelBias(x *Tensor) Op { return ChannelBias(x, channels("b", x.Dims[1], Normal)) }
+
+// addResidual is the end of a residual block.
+func addResidual(x *Tensor) Op { return Add(x, like("residual", x)) }
+
+// resNet50 are its layers: of each stage the 3x3, the 1x1 that narrows and the 1x1 that
+// widens; between the stages the strided 3x3 and 1x1; the stem.
+func resNet50(batch int64) []Shape {
+	shapes := []Shape{dims(convDims, batch, 3, 224, 224, 64, 7, 2, 3, 1), dims(convDims, batch, 64, 56, 56, 64, 1, 1, 0, 1)}
+	side, narrow := int64(56), int64(64)
+	for stage := range 4 {
+		if stage > 0 {
+			shapes = append(shapes,
+				dims(convDims, batch, 2*narrow, 2*side, 2*side, narrow, 1, 1, 0, 1),
+				dims(convDims, batch, narrow, 2*side, 2*side, narrow, 3, 2, 1, 1),
+				dims(convDims, batch, 2*narrow, 2*side, 2*side, 4*narrow, 1, 2, 0, 1))
+		}
 		shapes = append(shapes,
-			dims(convDims, 1, 64, 56, 56, 64, 3, 1, 1, 1),
-			dims(convDims, 1, 128, 56, 56, 128, 3, 2, 1, 1),
-			dims(convDims, 1, 512, 7, 7, 512, 3, 1, 1, 1),
-			dims(convDims, 1, 128, 56, 56, 128, 3, 1, 1, 128))
+			dims(convDims, batch, 4*narrow, side, side, narrow, 1, 1, 0, 1),
+			dims(convDims, batch, narrow, side, side, narrow, 3, 1, 1, 1),
+			dims(convDims, batch, narrow, side, side, 4*narrow, 1, 1, 0, 1))
+		side, narrow = side/2, narrow*2
 	}
 	return shapes
 }
 
+// convShapes: a 3x3 of ResNet-50 at batch 4 (1 in quick runs) and the 1x1 that widens
+// in its first stage at batch 1. Full runs see all of its layers at both, and a
+// depthwise 3x3 as in MobileNet.
+func convShapes(mode schema.Mode) []Shape {
+	switch mode {
+	case schema.Quick:
+		return []Shape{dims(convDims, 1, 64, 28, 28, 64, 3, 1, 1, 1)}
+	case schema.Full:
+		return append(append(resNet50(1), resNet50(4)...), dims(convDims, 1, 128, 56, 56, 128, 3, 1, 1, 128))
+	}
+	return []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
+}
+
+// convSweep grows the image of a 3x3 with 64 channels: from where all fits into L1 or
+// L2 to where it is memory that the operations meet in.
+func convSweep() []Shape {
+	var shapes []Shape
+	for _, side := range sweepSides {
+		shapes = append(shapes, dims(convDims, 1, 64, side, side, 64, 3, 1, 1, 1))
+	}
+	return shapes
+}
+
+var sweepSides = []int64{7, 10, 14, 20, 28, 40, 56, 80, 112}
+
 func init() {
 	for _, p := range []struct {
 		name, doc string
+		ownBias   bool
 		then      []func(*Tensor) Op
 	}{
-		{"Conv2d_ReLU", "convolution and max(x, 0)", []func(*Tensor) Op{ReLU}},
-		{"Conv2d_BatchNorm", "convolution and batch norm, fused by folding it into the weights", []func(*Tensor) Op{batchNorm}},
-		{"Conv2d_BatchNorm_ReLU", "convolution, folded batch norm and max(x, 0)", []func(*Tensor) Op{batchNorm, ReLU}},
+		{"Conv2d_Bias", "convolution and a bias for each channel", false, []func(*Tensor) Op{channelBias}},
+		{"Conv2d_ReLU", "convolution and max(x, 0)", true, []func(*Tensor) Op{ReLU}},
+		{"Conv2d_BatchNorm", "convolution and batch norm, fused by folding it into the weights", true, []func(*Tensor) Op{batchNorm}},
+		{"Conv2d_BatchNorm_ReLU", "convolution, folded batch norm and max(x, 0)", true, []func(*Tensor) Op{batchNorm, ReLU}},
+		{"Conv2d_BatchNorm_Add_ReLU", "the end of a residual block: convolution, folded batch norm, sum with the residual, max(x, 0)", true, []func(*Tensor) Op{batchNorm, addResidual, ReLU}},
 	} {
 		Register(Pattern{
 			Name: p.name, Group: "conv", Doc: p.doc,
 			Dims:   convDims,
 			Shapes: convShapes,
+			Sweep:  convSweep(),
 			Chain: func(s Shape, _ int64) (Chain, error) {
-				c, err := conv2d(s)
+				conv, err := conv2d(convInput(s), s.Get("out_channels"), s.Get("kernel_size"), p.ownBias,
+					Conv2dParams{s.Get("stride"), s.Get("padding"), s.Get("groups")})
+				if err != nil {
+					return nil, err
+				}
+				c := Chain{conv}
 				for _, op := range p.then {
-					if err != nil {
-						return nil, err
-					}
 					c = append(c, op(c.Output()))
 				}
-				return c, err
+				return c, nil
 			},
 		})
 	}

@@ -40,14 +40,15 @@ func testBackend(t testing.TB, isa ISA) *Backend {
 // Shapes that straddle tiles and cut rows, small enough for the portable kernels.
 var chainShapes = map[string][]string{
 	"linear":      {"1x1x1", "17x33x65", "64x128x96", "33x129x257"},
-	"conv":        {"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1"},
+	"conv":        {"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1", "1x5x13x37x5x3x2x1x5", "2x20x7x7x15x3x1x1x1"},
 	"attention":   {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
 
 	// Of the same group, and of other dimensions.
-	"Softmax_Mask":   {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
-	"matmul_batched": {"1x5x7x9", "3x33x17x65"},
+	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0"},
+	"Softmax_Mask":        {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
+	"matmul_batched":      {"1x5x7x9", "3x33x17x65"},
 	// A square, one query, some of many, of more than a block.
 	"Causal_Attention":        {"1x1x1x1x1", "2x3x37x37x19", "1x2x1x70x16", "1x1x45x130x64", "1x1x9x530x33"},
 	"Grouped_Query_Attention": {"1x4x1x33x33x16", "2x6x3x17x40x24", "1x3x3x20x21x5"},

@@ -7,21 +7,31 @@ import (
 )
 
 func init() {
-	for _, then := range []string{"", "+relu", "+batchnorm", "+batchnorm+relu"} {
+	for _, then := range []string{"", "+relu", "+channel_bias", "+batchnorm", "+batchnorm+relu", "+batchnorm+add+relu"} {
 		register("conv2d"+then, bindConv[float32], bindConv[float64])
 	}
+	register("conv2d+relu+conv2d", bindSeparable[float32], bindSeparable[float64])
 }
 
-// bindConv packs the weights once, as inference does, with batch norm folded into
-// them; bias and ReLU work on each tile while it is hot.
-func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
+func convShapeOf(op bench.Op) convShape {
 	x, w, p := op.In[0].Dims, op.In[1].Dims, op.Params.(bench.Conv2dParams)
-	v, err := newConv[T](ws.isa, ws.caches, len(ws.workers), convShape{
+	return convShape{
 		n: int(x[0]), c: int(x[1]), h: int(x[2]), w: int(x[3]),
 		k: int(w[0]), r: int(w[2]), s: int(w[3]),
 		stride: int(p.Stride), pad: int(p.Pad), groups: int(p.Groups),
-	})
+	}
+}
+
+// bindConv prepares the weights once, as inference does, with batch norm folded into
+// them; what else follows is an epilogue.
+func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	weights, epi := convParameters[T](ws, c)
+	s := convShapeOf(c[0])
+	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	if s.depthwise() {
+		return bindDepthwise(ws, s, in, weights, out, epi)
+	}
+	v, err := newConv[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
 		return nil, err
 	}
@@ -29,25 +39,92 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := v.newScratch(mem)
+	scr, err := v.newScratch(mem)
 	if err != nil {
 		return nil, err
-	}
-	weights, bias := data[T](ws, op.In[1]), data[T](ws, op.In[2])
-	relu := c[len(c)-1].Name == "relu"
-	if len(c) > 1 && c[1].Name == "batchnorm" {
-		weights, bias = fold(ws, c[1], weights, bias)
 	}
 	packed, err := scratch[T](ws, v.weightsLen())
 	if err != nil {
 		return nil, err
 	}
 	v.packWeights(packed, weights)
-	in, out := data[T](ws, op.In[0]), data[T](ws, c.Output())
-	epi := newBiasEpilogue(ws.isa, bias, biasByRow, relu)
 	return &kernel{
 		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.isa),
-		body: func(w *worker) { v.run(w, s, in, packed, out, epi) },
+		body: func(w *worker) { v.run(w, scr, in, packed, out, epi) },
+	}, nil
+}
+
+// convParameters are the weights of a convolution, and what is done to its sums.
+func convParameters[T float](ws *workspace, c bench.Chain) (weights []T, epi convEpilogue[T]) {
+	weights = data[T](ws, c[0].In[1])
+	bias := make([]T, c[0].In[1].Dims[0])
+	if len(c[0].In) > 2 {
+		copy(bias, data[T](ws, c[0].In[2]))
+	}
+	var residual []T
+	relu := false
+	for _, op := range c[1:] {
+		switch op.Name {
+		case "channel_bias":
+			for i, b := range data[T](ws, op.In[1]) {
+				bias[i] += b
+			}
+		case "batchnorm":
+			weights, bias = fold(ws, op, weights, bias)
+		case "add":
+			residual = data[T](ws, op.In[1])
+		case "relu":
+			relu = true
+		}
+	}
+	return weights, newConvEpilogue(ws.isa, bias, residual, relu)
+}
+
+func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, epi convEpilogue[T]) (*kernel, error) {
+	d, err := newDepthwise[T](ws.isa, ws.caches, s)
+	if err != nil {
+		return nil, err
+	}
+	buffers := make([][]T, len(ws.workers))
+	for i := range buffers {
+		if buffers[i], err = scratch[T](ws, d.bufferLen(d.block)); err != nil {
+			return nil, err
+		}
+		clear(buffers[i])
+	}
+	return &kernel{
+		name: fmt.Sprintf("depthwise_%s", ws.isa),
+		body: func(w *worker) { d.run(w, buffers[w.id], in, weights, out, epi) },
+	}, nil
+}
+
+// bindSeparable binds a depthwise convolution and the 1x1 convolution behind it.
+func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	s, then := convShapeOf(c[0]), convShapeOf(c[2])
+	if !s.depthwise() || !then.plain() || then.groups != 1 {
+		return nil, fmt.Errorf("cpu: %s of %+v and %+v: %w", c, s, then, bench.ErrUnsupported)
+	}
+	v, err := newSeparable[T](ws.isa, ws.caches, len(ws.workers), s, then.k)
+	if err != nil {
+		return nil, err
+	}
+	scratches := make([]separableScratch[T], len(ws.workers))
+	for i := range scratches {
+		if scratches[i], err = v.newScratch(ws.memory.alloc); err != nil {
+			return nil, err
+		}
+	}
+	taps, first := convParameters[T](ws, c[:2])
+	weights, second := convParameters[T](ws, c[2:])
+	packed, err := scratch[T](ws, v.second.weightsLen())
+	if err != nil {
+		return nil, err
+	}
+	v.second.packWeights(packed, weights)
+	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	return &kernel{
+		name: fmt.Sprintf("depthwise_gemm_%dx%d_%s", v.second.gemm.mr, v.second.gemm.nr, ws.isa),
+		body: func(w *worker) { v.run(w, scratches[w.id], in, taps, packed, out, first, second) },
 	}, nil
 }
 

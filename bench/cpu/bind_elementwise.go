@@ -13,6 +13,7 @@ func init() {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
 	register("scale", bindScale[float32], bindScale[float64])
+	register("channel_bias", bindChannelBias[float32], bindChannelBias[float64])
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
 }
 
@@ -111,24 +112,38 @@ func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n i
 	})
 }
 
-// bindBatchNorm turns the statistics into a factor and a summand a channel; the
-// channels of all images are shared out.
+// bindBatchNorm turns the statistics into a factor and a summand a channel.
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
 	gamma, beta := data[T](ws, op.In[1]), data[T](ws, op.In[2])
 	mean, variance := data[T](ws, op.In[3]), data[T](ws, op.In[4])
-	channels := len(gamma)
-	factor, summand := make([]T, channels), make([]T, channels)
+	factor, summand := make([]T, len(gamma)), make([]T, len(gamma))
 	for i := range factor {
 		s := float64(gamma[i]) / math.Sqrt(float64(variance[i])+op.Params.(bench.BatchNormParams).Eps)
 		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
 	}
-	spatial := int(op.In[0].Dims[2] * op.In[0].Dims[3])
+	return perChannel(ws, op, factor, summand), nil
+}
+
+// bindChannelBias adds a constant to each channel.
+func bindChannelBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	bias := data[T](ws, c[0].In[1])
+	ones := make([]T, len(bias))
+	for i := range ones {
+		ones[i] = 1
+	}
+	return perChannel(ws, c[0], ones, bias), nil
+}
+
+// perChannel writes factor x + summand, with one of each a channel; the channels of all
+// images are shared out.
+func perChannel[T float](ws *workspace, op bench.Op, factor, summand []T) *kernel {
+	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
+	channels, spatial := len(factor), int(op.In[0].Dims[2]*op.In[0].Dims[3])
 	affine := vecKernelsFor[T](ws.isa).affineRows
 	most := max(1, vecCall/spatial) // rows of a call
 	parts := partsOf(ws, len(src)/spatial, 1)
-	return elementwise(ws, c.String(), func(w *worker) {
+	return elementwise(ws, op.Name, func(w *worker) {
 		p := parts[w.id]
 		for first := p.lo / channels * channels; first < p.hi; first += channels {
 			// The channels of an image.
@@ -139,5 +154,5 @@ func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				i += m
 			}
 		}
-	}), nil
+	})
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // convShape is a two-dimensional convolution X[N,C,H,W] * W[K,C/groups,R,S] ->
@@ -17,6 +18,17 @@ type convShape struct {
 // p and q are the height and the width of the output.
 func (s convShape) p() int { return (s.h+2*s.pad-s.r)/s.stride + 1 }
 func (s convShape) q() int { return (s.w+2*s.pad-s.s)/s.stride + 1 }
+
+// plain says that im2col(X) is X.
+func (s convShape) plain() bool { return s.r == 1 && s.s == 1 && s.stride == 1 && s.pad == 0 }
+
+// pixel is where in a plane of X the output pixel j finds a tap, if not beyond the
+// border.
+func (s convShape) pixel(j, tap int) (at int, ok bool) {
+	y := j/s.q()*s.stride - s.pad + tap/s.s
+	x := j%s.q()*s.stride - s.pad + tap%s.s
+	return y*s.w + x, y >= 0 && y < s.h && x >= 0 && x < s.w
+}
 
 func (s convShape) check() error {
 	switch {
@@ -34,12 +46,21 @@ func (s convShape) check() error {
 
 // conv is the plan of a convolution as an implicit GEMM: for each image and group,
 // Y[K,PQ] = W[K,CRS] * im2col(X)[CRS,PQ] on the same micro-kernel. The weights are
-// packed once; the panels of im2col(X) are gathered from X when they are packed, so
-// that the matrix itself never exists.
+// packed once; the panels of im2col(X) are taken from X when they are packed, so that
+// the matrix itself never exists.
 type conv[T float] struct {
 	convShape
-	gemm   *gemm[T] // of one image and group
+	convSteps
+	gemm   *gemm[T]   // of one image and group
+	width  int        // pixels whose panels are packed together
+	shifts *shifts[T] // or, where they do not fit:
 	im2col *im2col[T]
+}
+
+// convScratch is the memory that one run at a time works in.
+type convScratch[T float] struct {
+	*gemmScratch[T]
+	planes [][]T // of each worker
 }
 
 func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*conv[T], error) {
@@ -50,24 +71,45 @@ func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*co
 		return nil, fmt.Errorf("cpu: conv2d with %d threads", threads)
 	}
 	kernels := newGEMMKernels[T](isa)
-	return planConv(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), threads, s), nil
+	return planConv(kernels, newConvKernels[T](isa), newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s), threads, s), nil
 }
 
 func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, threads int, s convShape) *conv[T] {
 	pixels := s.p() * s.q()
-	v := &conv[T]{convShape: s}
+	v := &conv[T]{convShape: s, convSteps: newConvSteps(s)}
 	v.gemm = planGEMM(kernels, b, threads, s.k/s.groups, pixels, s.c/s.groups*s.r*s.s)
 	// The workers share the panels of all images and groups.
 	all := s.n * s.groups * ceilDiv(pixels, kernels.nr) * kernels.nr
 	v.gemm.grid = newGrid(threads, v.gemm.m, all, kernels.mr, kernels.nr)
-	v.gemm.nc = ceilDiv(even(ceilDiv(pixels, kernels.nr)*kernels.nr, b.nc, kernels.nr), kernels.nr) * kernels.nr
-	v.im2col = newIm2col(kernels, ck, s)
+	v.gemm.mc, v.gemm.kc = even(v.gemm.m, b.mc, kernels.mr), even(v.gemm.k, b.kc, 16)
+	v.width = max(b.kc/v.gemm.kc, 1) * kernels.nr
+	v.gemm.nc = ceilDiv(b.nc, v.width) * v.width
+	if v.shifts = newShifts(kernels, ck, s, v.convSteps); v.shifts == nil {
+		v.im2col = newIm2col(kernels, ck, s, v.convSteps)
+	} else {
+		v.convSteps = v.shifts.convSteps
+	}
 	return v
 }
 
-func (v *conv[T]) scratchBytes() int64 { return v.gemm.scratchBytes() }
+func (v *conv[T]) scratchBytes() int64 {
+	planes := v.gemm.threads() * v.shifts.planesLen()
+	return v.gemm.scratchBytes() + int64(planes)*int64(unsafe.Sizeof(T(0)))
+}
 
-func (v *conv[T]) newScratch(mem []byte) (*gemmScratch[T], error) { return v.gemm.newScratch(mem) }
+// newScratch cuts mem, aligned to 64 bytes, into buffers.
+func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
+	g, err := v.gemm.newScratch(mem)
+	if err != nil {
+		return nil, err
+	}
+	s := &convScratch[T]{gemmScratch: g}
+	rest, n := as[T](mem[v.gemm.scratchBytes():]), v.shifts.planesLen()
+	for i := range v.gemm.threads() {
+		s.planes = append(s.planes, rest[i*n:][:n])
+	}
+	return s, nil
+}
 
 // weightsLen is the length that packWeights wants.
 func (v *conv[T]) weightsLen() int { return v.groups * v.gemm.packedALen() }
@@ -81,7 +123,7 @@ func (v *conv[T]) packWeights(dst, weights []T) []T {
 		from := weights[group*g.m*g.k:][:g.m*g.k]
 		for i := range g.m {
 			for p := range g.k {
-				c, tap := v.im2col.step(p)
+				c, tap := v.step(p)
 				ordered[i*g.k+p] = from[i*g.k+c*rs+tap]
 			}
 		}
@@ -91,9 +133,8 @@ func (v *conv[T]) packWeights(dst, weights []T) []T {
 }
 
 // run computes Y. All workers of the team call it with the same arguments. Each
-// writes its own part of Y, so there is no barrier inside; one must follow. The
-// epilogue sees channels as rows and the pixels of one image as columns.
-func (v *conv[T]) run(w *worker, s *gemmScratch[T], x, weights, y []T, epi epilogue[T]) {
+// writes its own part of Y, so there is no barrier inside; one must follow.
+func (v *conv[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T]) {
 	g := v.gemm
 	row, col := w.id/g.cols, w.id%g.cols
 	perUnit := ceilDiv(g.n, g.nr) // panels of one image and group
@@ -103,27 +144,144 @@ func (v *conv[T]) run(w *worker, s *gemmScratch[T], x, weights, y []T, epi epilo
 		j1 := min((last-unit*perUnit)*g.nr, g.n)
 		// Image and group in one number count images of C/groups channels.
 		image := x[unit*(v.c/v.groups)*v.h*v.w:][:v.c/v.groups*v.h*v.w]
-		c := matrix[T]{data: y[unit*g.m*g.n:][:g.m*g.n], rows: g.m, cols: g.n, ld: g.n}
 		group := unit % v.groups
-		a := weights[group*g.packedALen():][:g.packedALen()]
-		for jc := j0; jc < j1; jc += g.nc {
-			n := min(g.nc, j1-jc)
-			for pc := 0; pc < g.k; pc += g.kc {
-				kc := min(g.kc, g.k-pc)
-				v.im2col.pack(s.b[w.id], image, pc, kc, jc, jc+n)
-				t := block[T]{pc: pc, jc: jc, n: n, kc: kc, add: pc > 0, row0: group * g.m, fetch: s.fetch[w.id]}
-				if pc+kc == g.k {
-					t.epi = epi
-				}
-				for t.ic = 0; t.ic < g.m; t.ic += g.mc {
-					t.panels = newPanels(min(g.mc, g.m-t.ic), g.mr)
-					t.first, t.last = part(t.panels.n, 1, row, g.rows)
-					ap := a[t.ic*g.k+pc*t.panels.m:][:t.panels.m*kc]
-					g.multiply(&t, ap, s.b[w.id], c, s.c[w.id])
+		t := convBlock[T]{
+			image: image, bp: s.b[w.id], edge: s.c[w.id], convEpilogue: epi,
+			y: matrix[T]{data: y[unit*g.m*g.n:][:g.m*g.n], rows: g.m, cols: g.n, ld: g.n},
+		}
+		t.bias = epi.bias[group*g.m:][:g.m]
+		if epi.residual != nil {
+			t.residual = epi.residual[unit*g.m*g.n:][:g.m*g.n]
+		}
+		if v.shifts != nil {
+			t.image = v.shifts.split(s.planes[w.id], image, j0, j1)
+		}
+		v.multiply(&t, weights[group*g.packedALen():][:g.packedALen()], row, j0, j1)
+	}
+}
+
+// multiply computes the pixels [j0, j1) of an image and of the channels of a row of the
+// grid.
+func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1 int) {
+	g := v.gemm
+	for jc := j0; jc < j1; jc += g.nc {
+		end := min(jc+g.nc, j1)
+		for t.ic = 0; t.ic < g.m; t.ic += g.mc {
+			t.panels = newPanels(min(g.mc, g.m-t.ic), g.mr)
+			t.first, t.last = part(t.panels.n, 1, row, g.rows)
+			for t.pc = 0; t.pc < g.k; t.pc += g.kc {
+				t.kc = min(g.kc, g.k-t.pc)
+				t.weights, t.far = weights[t.ic*g.k+t.pc*t.panels.m:], t.panels.m*t.kc
+				for j := jc; j < end; j += v.width {
+					v.band(t, j, min(v.width, end-j))
 				}
 			}
 		}
 	}
+}
+
+// convEpilogue is what is done to the sums while they are in registers: Y =
+// max(sum + bias + residual, floor), with a bias for each channel and a residual that
+// has the layout of Y or is nil.
+type convEpilogue[T float] struct {
+	bias, residual []T
+	floor          T
+	add            mapKernel[T] // the residual, behind kernels that do not
+}
+
+// newConvEpilogue cuts off below 0 if relu.
+func newConvEpilogue[T float](isa ISA, bias, residual []T, relu bool) convEpilogue[T] {
+	vec := vecKernelsFor[T](isa)
+	if relu {
+		return convEpilogue[T]{bias, residual, 0, vec.addRelu}
+	}
+	return convEpilogue[T]{bias, residual, T(math.Inf(-1)), vec.add}
+}
+
+// convBlock is what band works on: panels [first, last) of a block of weights, from row
+// ic of Y and step pc of k on, and one image.
+type convBlock[T float] struct {
+	ic, pc, kc int
+	panels
+	first, last int
+	weights     []T // packed, from the block on
+	image       []T // or its planes
+	bp, edge    []T
+	y           matrix[T]
+	convEpilogue[T]
+	far int // where the weights are fetched that come after the block
+}
+
+// band multiplies the panels of weights by a few panels of im2col(X), which stay near
+// from when they are packed.
+func (v *conv[T]) band(t *convBlock[T], j, cols int) {
+	g := v.gemm
+	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
+	switch {
+	case v.shifts == nil:
+		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
+	case v.shifts.packsBefore():
+		v.shifts.pack(bp, t.image, t.pc, t.kc, j, j+cols)
+	}
+	direct := cols // columns that the kernel can write to Y
+	if g.tilePack == nil && cols%g.vl != 0 {
+		direct = cols / g.nr * g.nr
+	}
+	add, end := t.pc > 0, t.pc+t.kc == g.k
+	floor := T(math.Inf(-1))
+	if end {
+		floor = t.floor
+	}
+	for i := t.first; i < t.last; i++ {
+		lo, hi := t.panels.rows(i)
+		rows, i0 := hi-lo, t.ic+lo
+		a, bias := t.weights[lo*t.kc:][:rows*t.kc], &t.bias[i0:][:rows][0]
+		at := i0*t.y.ld + j
+		y := t.y.data[at:][:(rows-1)*t.y.ld+cols]
+		next := &y[0]
+		if i+1 < t.last {
+			next = &t.y.data[at+rows*t.y.ld]
+		}
+		var residual *T
+		if t.residual != nil && end {
+			residual = &t.residual[at]
+		}
+		if v.shifts != nil && !v.shifts.packsBefore() && i == t.first {
+			v.shifts.tiles(t, rows, cols, a, j, bp, y, next, bias, residual, floor)
+			continue
+		}
+		if direct > 0 {
+			far := &t.weights[min(t.far, len(t.weights)-1)]
+			g.tileNear(rows, direct, t.kc, &a[0], &bp[0], &y[0], t.y.ld, add, next, bias, residual, floor, far)
+			t.far += ceilDiv(direct, g.nr) * t.kc / 8 * (128 / int(unsafe.Sizeof(T(0))))
+		}
+		if direct < cols {
+			if residual != nil {
+				residual = &t.residual[at+direct]
+			}
+			v.edge(t, rows, cols-direct, a, bp[direct*t.kc:], y[direct:], bias, residual, floor)
+		}
+	}
+}
+
+// edge is a tile whose last vector is not whole, and cannot be written as it is.
+func (v *conv[T]) edge(t *convBlock[T], rows, cols int, a, bp, y []T, bias, residual *T, floor T) {
+	width := ceilDiv(cols, v.gemm.vl) * v.gemm.vl
+	to := &t.edge[0]
+	v.gemm.tileNear(rows, width, t.kc, &a[0], &bp[0], to, width, false, to, nil, nil, T(math.Inf(-1)), to)
+	for i := range rows {
+		row, from := y[i*t.y.ld:][:cols], t.edge[i*width:]
+		for j := range row {
+			if t.pc == 0 {
+				row[j] = 0
+			}
+			row[j] += from[j]
+		}
+	}
+	if t.pc > 0 {
+		bias = nil // it is part of the sum
+	}
+	finishPortable(rows, cols, &y[0], t.y.ld, bias, residual, floor)
 }
 
 // foldBatchNorm folds batch norm at inference into the weights [K,...] and the bias

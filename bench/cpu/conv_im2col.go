@@ -4,23 +4,15 @@ import "unsafe"
 
 // im2col packs panels of the matrix im2col(X)[CRS,PQ] straight from X.
 //
-// The steps of k run over blocks of channels, then over the taps (r, s), then over
-// the channels of the block: a panel is gathered for one tap and many channels
-// with the same offsets, and all taps of a block find its pixels in L1.
+// A panel is gathered for one tap and many channels with the same offsets.
 type im2col[T float] struct {
 	convShape
+	convSteps
 	gemmKernels[T]
 	convKernels[T]
-	channels int // of one group
-	block    int // channels of a block
-	plain    bool
 	// lanes has one entry for each vector of pixels and tap: [vector][tap].
 	lanes []lanes
 }
-
-// channelBlock balances the calls (one for each block and tap) against L1: 32
-// channels of a panel with its neighbouring rows are about 16 KiB.
-const channelBlock = 32
 
 // maxRuns is the number of pieces that a vector may have to be loaded in pieces.
 const maxRuns = 4
@@ -40,14 +32,16 @@ type lanes struct {
 type convKernels[T float] struct {
 	runs   func(dst *T, ldd int, src *T, channel, n int, l *lanes)
 	gather func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int)
+	// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
+	everySecond func(dst *T, ldd int, src *T, lds, rows, n int)
+	// packTaps writes dst[t*width+i] = src[at[t]+j+i] where bit i of masks[t] is set, or
+	// 0, for t < n and i < width, one vector or two. Only kernels with tilePack have it.
+	packTaps func(dst *T, width int, src *T, j int, at, masks *int, n int)
 }
 
-func newIm2col[T float](g gemmKernels[T], ck convKernels[T], s convShape) *im2col[T] {
-	m := &im2col[T]{convShape: s, gemmKernels: g, convKernels: ck, channels: s.c / s.groups}
-	m.block = min(m.channels, channelBlock)
-	m.plain = s.r == 1 && s.s == 1 && s.stride == 1 && s.pad == 0
-	if m.plain {
-		m.block = m.channels
+func newIm2col[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *im2col[T] {
+	m := &im2col[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck}
+	if s.plain() {
 		return m
 	}
 	for j := 0; j < s.p()*s.q(); j += g.vl {
@@ -56,15 +50,6 @@ func newIm2col[T float](g gemmKernels[T], ck convKernels[T], s convShape) *im2co
 		}
 	}
 	return m
-}
-
-// step is the channel and the tap of a step of k.
-func (m *im2col[T]) step(p int) (c, tap int) {
-	taps := m.r * m.s
-	first := p / (m.block * taps) * m.block
-	size := min(m.block, m.channels-first)
-	p -= first * taps
-	return first + p%size, p / size
 }
 
 // lanesOf finds the pixels of the vector that starts at output pixel j.
@@ -76,10 +61,8 @@ func (m *im2col[T]) lanesOf(j, tap int) lanes {
 		if j+i >= m.p()*m.q() {
 			break
 		}
-		y := (j+i)/m.q()*m.stride - m.pad + tap/m.s
-		x := (j+i)%m.q()*m.stride - m.pad + tap%m.s
-		if y >= 0 && y < m.h && x >= 0 && x < m.w {
-			index[i] = int32(y*m.w + x)
+		if at, ok := m.pixel(j+i, tap); ok {
+			index[i] = int32(at)
 			valid |= 1 << i
 		}
 	}
@@ -105,22 +88,19 @@ func (m *im2col[T]) lanesOf(j, tap int) lanes {
 
 // pack does for im2col(X) what gemm.packB does for a matrix.
 func (m *im2col[T]) pack(dst, image []T, p0, kc, j0, j1 int) {
-	if m.plain {
+	if m.plain() {
 		g := gemm[T]{gemmKernels: m.gemmKernels}
 		g.packB(dst, matrix[T]{data: image, rows: m.channels, cols: m.h * m.w, ld: m.h * m.w}, p0, kc, j0, j1)
 		return
 	}
-	taps := m.r * m.s
 	for j := j0; j < j1; j += m.nr {
 		width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
 		to := dst[(j-j0)*kc:][:kc*width]
 		for p := 0; p < kc; {
-			c, tap := m.step(p0 + p)
-			end := min(c/m.block*m.block+m.block, m.channels)
-			n := min(end-c, kc-p)
+			c, tap, n := m.run(p0+p, kc-p)
 			src := image[c*m.h*m.w:]
 			for v := 0; v < width; v += m.vl {
-				l := &m.lanes[(j+v)/m.vl*taps+tap]
+				l := &m.lanes[(j+v)/m.vl*m.tapCount+tap]
 				if l.index == nil {
 					m.runs(&to[p*width+v], width, &src[0], m.h*m.w, n, l)
 				} else {
@@ -150,6 +130,7 @@ func portableConvKernels[T float](vl int) convKernels[T] {
 		gather: func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int) {
 			gatherPortable(dst, ldd, src, channel, n, index, mask, vl)
 		},
+		everySecond: everySecondPortable[T],
 	}
 }
 

@@ -34,11 +34,11 @@ func testConv[T float](t *testing.T, isa ISA) {
 		{1, 8, 8, 8, 16, 7, 7, 2, 3, 1},
 	}
 	kernels := newGEMMKernels[T](isa)
-	small := blocking{2 * kernels.mr, 56, 2 * kernels.nr}
+	small := blocking{2 * kernels.mr, 40, kernels.nr}
 	r := rand.New(rand.NewPCG(3, 4))
 	teams := []*team{newTestTeam(t, 1), newTestTeam(t, 2), newTestTeam(t, 3)}
 	for i, s := range shapes {
-		for j, b := range []blocking{small, newBlocking(kernels, cacheSizes{})} {
+		for j, b := range []blocking{small, newConvBlocking(kernels, cacheSizes{}, s.k/s.groups, s.c/s.groups*s.r*s.s)} {
 			team := teams[(i+j)%len(teams)]
 			threads := len(team.workers)
 			v := planConv(kernels, newConvKernels[T](isa), b, threads, s)
@@ -73,7 +73,7 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v *conv
 	if err != nil {
 		return err
 	}
-	epi := newBiasEpilogue(isa, foldedB, biasByRow, true)
+	epi := newConvEpilogue(isa, foldedB, nil, true)
 	team.run(func(w *worker) { v.run(w, s, x, packed, y, epi) })
 
 	bound := gamma[T](cg*v.r*v.s + 6) // the products, the bias and the folding

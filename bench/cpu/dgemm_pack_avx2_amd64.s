@@ -140,65 +140,6 @@ rows:
 	VZEROUPPER
 	RET
 
-// func dgemmBiasColAVX2(rows int, cols int, c *float64, ldc int, bias *float64, floor float64)
-// Requires: AVX
-TEXT ·dgemmBiasColAVX2(SB), NOSPLIT, $0-48
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x03, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x03, CX
-	VBROADCASTSD floor+40(FP), Y0
-
-row:
-	XORQ AX, AX
-
-vector:
-	VMOVUPS (DI)(AX*1), Y2
-	VADDPD  (DX)(AX*1), Y2, Y2
-	VMAXPD  Y2, Y0, Y2
-	VMOVUPS Y2, (DI)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
-// func dgemmBiasRowAVX2(rows int, cols int, c *float64, ldc int, bias *float64, floor float64)
-// Requires: AVX
-TEXT ·dgemmBiasRowAVX2(SB), NOSPLIT, $0-48
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x03, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x03, CX
-	VBROADCASTSD floor+40(FP), Y0
-
-row:
-	VBROADCASTSD (DX), Y1
-	ADDQ         $0x00000008, DX
-	XORQ         AX, AX
-
-vector:
-	VADDPD  (DI)(AX*1), Y1, Y2
-	VMAXPD  Y2, Y0, Y2
-	VMOVUPS Y2, (DI)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
 // func dgemmLoadRunsAVX2(dst *float64, ldd int, src *float64, channel int, n int, l *byte)
 // Requires: AVX, AVX2
 TEXT ·dgemmLoadRunsAVX2(SB), NOSPLIT, $0-48

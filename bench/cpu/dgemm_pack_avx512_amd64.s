@@ -263,65 +263,6 @@ rows:
 	VZEROUPPER
 	RET
 
-// func dgemmBiasColAVX512(rows int, cols int, c *float64, ldc int, bias *float64, floor float64)
-// Requires: AVX, AVX512F
-TEXT ·dgemmBiasColAVX512(SB), NOSPLIT, $0-48
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x03, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x03, CX
-	VBROADCASTSD floor+40(FP), Z0
-
-row:
-	XORQ AX, AX
-
-vector:
-	VMOVUPS (DI)(AX*1), Z2
-	VADDPD  (DX)(AX*1), Z2, Z2
-	VMAXPD  Z2, Z0, Z2
-	VMOVUPS Z2, (DI)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
-// func dgemmBiasRowAVX512(rows int, cols int, c *float64, ldc int, bias *float64, floor float64)
-// Requires: AVX, AVX512F
-TEXT ·dgemmBiasRowAVX512(SB), NOSPLIT, $0-48
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x03, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x03, CX
-	VBROADCASTSD floor+40(FP), Z0
-
-row:
-	VBROADCASTSD (DX), Z1
-	ADDQ         $0x00000008, DX
-	XORQ         AX, AX
-
-vector:
-	VADDPD  (DI)(AX*1), Z1, Z2
-	VMAXPD  Z2, Z0, Z2
-	VMOVUPS Z2, (DI)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
 // func dgemmLoadRunsAVX512(dst *float64, ldd int, src *float64, channel int, n int, l *byte)
 // Requires: AVX, AVX512F
 TEXT ·dgemmLoadRunsAVX512(SB), NOSPLIT, $0-48
@@ -397,5 +338,103 @@ loop:
 	ADDQ       SI, DI
 	DECQ       R8
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+DATA dgemmEven<>+0(SB)/8, $0x0000000000000000
+DATA dgemmEven<>+8(SB)/8, $0x0000000000000002
+DATA dgemmEven<>+16(SB)/8, $0x0000000000000004
+DATA dgemmEven<>+24(SB)/8, $0x0000000000000006
+DATA dgemmEven<>+32(SB)/8, $0x0000000000000008
+DATA dgemmEven<>+40(SB)/8, $0x000000000000000a
+DATA dgemmEven<>+48(SB)/8, $0x000000000000000c
+DATA dgemmEven<>+56(SB)/8, $0x000000000000000e
+GLOBL dgemmEven<>(SB), RODATA|NOPTR, $64
+
+// func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+16(FP), DX
+	MOVQ    rows+32(FP), R8
+	MOVQ    n+40(FP), R9
+	MOVQ    ldd+8(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    lds+24(FP), CX
+	SHLQ    $0x03, CX
+	VMOVUPS dgemmEven<>+0(SB), Z31
+	MOVQ    $-1, R13
+
+row:
+	MOVQ R9, R10
+	MOVQ DX, R11
+	MOVQ DI, R12
+
+vector:
+	MOVQ      $0x00000008, R14
+	CMPQ      R10, R14
+	CMOVQLT   R10, R14
+	BZHIQ     R14, R13, AX
+	KMOVQ     AX, K3
+	LEAQ      -1(R14)(R14*1), R14
+	BZHIQ     R14, R13, AX
+	KMOVQ     AX, K1
+	KSHIFTRQ  $0x08, K1, K2
+	VMOVUPD.Z (R11), K1, Z0
+	VMOVUPD.Z 64(R11), K2, Z1
+	VPERMT2PD Z1, Z31, Z0
+	VMOVUPD   Z0, K3, (R12)
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x00000008, R10
+	JG        vector
+	ADDQ      CX, DX
+	ADDQ      SI, DI
+	DECQ      R8
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func dgemmPackTapsAVX512(dst *float64, width int, src *float64, j int, at *int, masks *int, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·dgemmPackTapsAVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ width+8(FP), SI
+	MOVQ src+16(FP), DX
+	MOVQ j+24(FP), AX
+	SHLQ $0x03, AX
+	ADDQ AX, DX
+	MOVQ at+32(FP), R8
+	MOVQ masks+40(FP), R9
+	MOVQ n+48(FP), R10
+	CMPQ SI, $0x00000008
+	JEQ  one
+
+two:
+	MOVQ      (R8), AX
+	KMOVQ     (R9), K1
+	VMOVUPD.Z (DX)(AX*8), K1, Z0
+	VMOVUPS   Z0, (DI)
+	KSHIFTRQ  $0x08, K1, K2
+	VMOVUPD.Z 64(DX)(AX*8), K2, Z1
+	VMOVUPS   Z1, 64(DI)
+	ADDQ      $0x08, R8
+	ADDQ      $0x08, R9
+	ADDQ      $0x00000080, DI
+	DECQ      R10
+	JNZ       two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ      (R8), AX
+	KMOVQ     (R9), K1
+	VMOVUPD.Z (DX)(AX*8), K1, Z0
+	VMOVUPS   Z0, (DI)
+	ADDQ      $0x08, R8
+	ADDQ      $0x08, R9
+	ADDQ      $0x00000040, DI
+	DECQ      R10
+	JNZ       one
 	VZEROUPPER
 	RET

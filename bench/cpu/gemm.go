@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -196,6 +197,10 @@ func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b 
 	}
 }
 
+// aheadSource is how many rows of B ahead are fetched from beyond L2 while it is
+// packed.
+const aheadSource = 40
+
 // block is what multiply works on: panels [first, last) of a block of A and a block
 // of B, from row ic and column jc of C and from step pc of k on.
 type block[T float] struct {
@@ -205,7 +210,6 @@ type block[T float] struct {
 	first, last int
 	add         bool
 	epi         epilogue[T]
-	row0        int        // added to the row that the epilogue is told
 	pack        *matrix[T] // A, if its panels still have to be packed
 	base        int        // row of the block of A where the packed panels begin
 	b           []T        // B, if the first row of tiles has to pack it
@@ -245,7 +249,7 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 	switch {
 	case t.b != nil && i == t.first:
 		_ = t.b[(t.kc-1)*t.ldb+t.n-1]
-		g.tilePack(rows, t.n, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, &t.b[0], t.ldb)
+		g.tilePack(rows, t.n, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, nil, nil, T(math.Inf(-1)), &t.b[0], t.ldb, 0, aheadSource*t.ldb, -1)
 	case direct > 0:
 		g.tile(rows, direct, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, f)
 	}
@@ -265,7 +269,7 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 		}
 	}
 	if t.epi != nil {
-		t.epi(line, c.ld, t.row0+i0, t.jc, rows, t.n)
+		t.epi(line, c.ld, i0, t.jc, rows, t.n)
 	}
 }
 

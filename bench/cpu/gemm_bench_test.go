@@ -94,7 +94,7 @@ func benchGEMM[T float](b *testing.B, isa ISA, threads, m, n, k int, fused bool)
 	cm := matrix[T]{data: x[2], rows: m, cols: n, ld: n}
 	var epi epilogue[T]
 	if fused {
-		epi = newBiasEpilogue(isa, x[4], biasByCol, true)
+		epi = epilogueOf([]step[T]{with(vecKernelsFor[T](isa).addRelu, x[4], n)})
 	}
 	gflops, share := rate[T](tm, isa, 2*float64(m)*float64(n)*float64(k), func(w *worker) {
 		g.run(w, s, plain(am), plain(bm), cm, epi)
@@ -165,7 +165,7 @@ func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape) {
 		b.Fatal(err)
 	}
 	packed := v.packWeights(x[3], x[1])
-	epi := newBiasEpilogue(isa, x[4], biasByRow, true)
+	epi := newConvEpilogue(isa, x[4], nil, true)
 	flop := 2 * float64(weights) * float64(s.n*s.p()*s.q())
 	gflops, share := rate[T](tm, isa, flop, func(w *worker) { v.run(w, scratch, x[0], packed, x[2], epi) })
 	b.ReportMetric(gflops, "GFLOPS")

@@ -30,6 +30,20 @@ func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 	return blocking{mc, kc, nc}
 }
 
+// newConvBlocking packs one panel of B (kc x nr) at a time, a twelfth of L2 at most,
+// so that what is packed is still near when it is used. If A (m x k) fits beside it,
+// one panel follows the other; else a block of A (mc x kc) takes half of L2, and meets
+// as many panels as make the block of C (mc x nc) a quarter.
+func newConvBlocking[T float](g gemmKernels[T], c cacheSizes, m, k int) blocking {
+	l2, size := orElse(c.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))
+	kc := clamp(l2/12/(g.nr*size)/32*32, 64, 768)
+	if m*k*size <= l2*5/8 {
+		return blocking{m, kc, g.nr}
+	}
+	mc := min(m, max(l2/2/(kc*size)/g.mr*g.mr, 4*g.mr))
+	return blocking{mc, kc, max(l2/4/(mc*size)/g.nr*g.nr, g.nr)}
+}
+
 func orElse(n, otherwise int) int {
 	if n > 0 {
 		return n

@@ -128,7 +128,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 	fillRandom(r, bias, 1, c.n, c.n)
 	var epi epilogue[T]
 	if c.relu {
-		epi = newBiasEpilogue(isa, bias, biasByCol, true)
+		epi = epilogueOf([]step[T]{with(vecKernelsFor[T](isa).addRelu, bias, c.n)})
 	}
 	if c.threads == 1 {
 		g.serial(scratch, &opA, &opB, &out, epi)

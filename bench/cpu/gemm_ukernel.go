@@ -16,9 +16,17 @@ type gemmKernels[T float] struct {
 	// follows begins, fetch what else comes from far; it may be nil.
 	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, fetch *run)
 
-	// tilePack reads B, k rows of cols elements, from src, and packs it into b. Where
-	// it exists, cols may be any number, for tile too; else it is a multiple of vl.
-	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, src *T, lds int)
+	// tileNear is tile where B is so near that it need not be fetched, with an epilogue on
+	// the registers: without add the sums begin with bias[row], and what is stored is
+	// max(sum + residual, floor), with a residual that has the layout of C. bias and
+	// residual may be nil. It fetches from far on 2 lines every 8 steps.
+	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T)
+
+	// tilePack is tileNear, which reads B, k rows of cols elements, from src[at], and
+	// packs it into b; meanwhile it fetches what is far elements further. Of each panel
+	// of B it reads the columns whose bits are set in mask; the others are 0. Where it
+	// exists, cols may be any number, for all tiles; else it is a multiple of vl.
+	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, lds, at, far, mask int)
 
 	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
 	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
@@ -35,10 +43,6 @@ type gemmKernels[T float] struct {
 
 	// copyRows writes dst[p*nr+j] = src[p*lds+j] for p < k and j < nr.
 	copyRows func(dst, src *T, lds, k int)
-
-	// biasCol and biasRow write c[i*ldc+j] = max(c[i*ldc+j] + bias, floor), with
-	// bias[j] or bias[i]; cols is a multiple of vl.
-	biasCol, biasRow func(rows, cols int, c *T, ldc int, bias *T, floor T)
 }
 
 func portableGEMMKernels[T float]() gemmKernels[T] {
@@ -48,11 +52,16 @@ func portableGEMMKernels[T float]() gemmKernels[T] {
 		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ *run) {
 			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
 		},
+		tileNear: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _, bias, residual *T, floor T, _ *T) {
+			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
+			if add {
+				bias = nil // it was added with the first part of the sum
+			}
+			finishPortable(rows, cols, c, ldc, bias, residual, floor)
+		},
 		transpose:     transposePortable[T],
 		transposeRows: 1,
 		copyRows:      func(dst, src *T, lds, k int) { copyRowsPortable(dst, src, lds, k, nr) },
-		biasCol:       biasColPortable[T],
-		biasRow:       biasRowPortable[T],
 	}
 }
 
@@ -79,6 +88,31 @@ func tilePortable[T float](rows, cols, k, nr int, a, b, c *T, ldc int, add bool)
 		}
 		for ; i < rows; i++ {
 			tile1x4(k, as[i:], rows, panel, width, cs[i*ldc+j:], add)
+		}
+	}
+}
+
+// finishPortable writes c[i][j] = max(c[i][j] + bias[i] + residual[i][j], floor), where
+// the residual has the layout of C.
+func finishPortable[T float](rows, cols int, c *T, ldc int, bias, residual *T, floor T) {
+	n := (rows-1)*ldc + cols
+	cs := unsafe.Slice(c, n)
+	for i := range rows {
+		row := cs[i*ldc:][:cols]
+		if bias != nil {
+			b := unsafe.Slice(bias, rows)[i]
+			for j := range row {
+				row[j] += b
+			}
+		}
+		if residual != nil {
+			r := unsafe.Slice(residual, n)[i*ldc:][:cols]
+			for j := range row {
+				row[j] += r[j]
+			}
+		}
+		for j := range row {
+			row[j] = max(row[j], floor)
 		}
 	}
 }

@@ -58,14 +58,6 @@ func (m matrix[T]) rowsOf(i, count int) matrix[T] {
 	return m
 }
 
-// from tells the epilogue of a block of rows where in the matrix it is.
-func (f epilogue[T]) from(row int) epilogue[T] {
-	if f == nil || row == 0 {
-		return f
-	}
-	return func(c []T, ldc, i0, j0, m, n int) { f(c, ldc, row+i0, j0, m, n) }
-}
-
 // hotRows cuts m rows into blocks, of whole panels and as equal as possible, of which
 // that many elements a row stay in a quarter of L3 between the operations of a chain.
 // Blocks for L2 lose more than they gain: the weights are read for each.

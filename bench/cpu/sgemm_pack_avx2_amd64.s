@@ -158,65 +158,6 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sgemmBiasColAVX2(rows int, cols int, c *float32, ldc int, bias *float32, floor float32)
-// Requires: AVX
-TEXT ·sgemmBiasColAVX2(SB), NOSPLIT, $0-44
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x02, CX
-	VBROADCASTSS floor+40(FP), Y0
-
-row:
-	XORQ AX, AX
-
-vector:
-	VMOVUPS (DI)(AX*1), Y2
-	VADDPS  (DX)(AX*1), Y2, Y2
-	VMAXPS  Y2, Y0, Y2
-	VMOVUPS Y2, (DI)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
-// func sgemmBiasRowAVX2(rows int, cols int, c *float32, ldc int, bias *float32, floor float32)
-// Requires: AVX
-TEXT ·sgemmBiasRowAVX2(SB), NOSPLIT, $0-44
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x02, CX
-	VBROADCASTSS floor+40(FP), Y0
-
-row:
-	VBROADCASTSS (DX), Y1
-	ADDQ         $0x00000004, DX
-	XORQ         AX, AX
-
-vector:
-	VADDPS  (DI)(AX*1), Y1, Y2
-	VMAXPS  Y2, Y0, Y2
-	VMOVUPS Y2, (DI)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
 // func sgemmLoadRunsAVX2(dst *float32, ldd int, src *float32, channel int, n int, l *byte)
 // Requires: AVX, AVX2
 TEXT ·sgemmLoadRunsAVX2(SB), NOSPLIT, $0-48

@@ -351,65 +351,6 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sgemmBiasColAVX512(rows int, cols int, c *float32, ldc int, bias *float32, floor float32)
-// Requires: AVX, AVX512F
-TEXT ·sgemmBiasColAVX512(SB), NOSPLIT, $0-44
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x02, CX
-	VBROADCASTSS floor+40(FP), Z0
-
-row:
-	XORQ AX, AX
-
-vector:
-	VMOVUPS (DI)(AX*1), Z2
-	VADDPS  (DX)(AX*1), Z2, Z2
-	VMAXPS  Z2, Z0, Z2
-	VMOVUPS Z2, (DI)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
-// func sgemmBiasRowAVX512(rows int, cols int, c *float32, ldc int, bias *float32, floor float32)
-// Requires: AVX, AVX512F
-TEXT ·sgemmBiasRowAVX512(SB), NOSPLIT, $0-44
-	MOVQ         rows+0(FP), R8
-	MOVQ         c+16(FP), DI
-	MOVQ         bias+32(FP), DX
-	MOVQ         cols+8(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         ldc+24(FP), CX
-	SHLQ         $0x02, CX
-	VBROADCASTSS floor+40(FP), Z0
-
-row:
-	VBROADCASTSS (DX), Z1
-	ADDQ         $0x00000004, DX
-	XORQ         AX, AX
-
-vector:
-	VADDPS  (DI)(AX*1), Z1, Z2
-	VMAXPS  Z2, Z0, Z2
-	VMOVUPS Z2, (DI)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, R9
-	JLT     vector
-	ADDQ    CX, DI
-	DECQ    R8
-	JNZ     row
-	VZEROUPPER
-	RET
-
 // func sgemmLoadRunsAVX512(dst *float32, ldd int, src *float32, channel int, n int, l *byte)
 // Requires: AVX, AVX512F
 TEXT ·sgemmLoadRunsAVX512(SB), NOSPLIT, $0-48
@@ -485,5 +426,111 @@ loop:
 	ADDQ       SI, DI
 	DECQ       R8
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+DATA sgemmEven<>+0(SB)/4, $0x00000000
+DATA sgemmEven<>+4(SB)/4, $0x00000002
+DATA sgemmEven<>+8(SB)/4, $0x00000004
+DATA sgemmEven<>+12(SB)/4, $0x00000006
+DATA sgemmEven<>+16(SB)/4, $0x00000008
+DATA sgemmEven<>+20(SB)/4, $0x0000000a
+DATA sgemmEven<>+24(SB)/4, $0x0000000c
+DATA sgemmEven<>+28(SB)/4, $0x0000000e
+DATA sgemmEven<>+32(SB)/4, $0x00000010
+DATA sgemmEven<>+36(SB)/4, $0x00000012
+DATA sgemmEven<>+40(SB)/4, $0x00000014
+DATA sgemmEven<>+44(SB)/4, $0x00000016
+DATA sgemmEven<>+48(SB)/4, $0x00000018
+DATA sgemmEven<>+52(SB)/4, $0x0000001a
+DATA sgemmEven<>+56(SB)/4, $0x0000001c
+DATA sgemmEven<>+60(SB)/4, $0x0000001e
+GLOBL sgemmEven<>(SB), RODATA|NOPTR, $64
+
+// func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds int, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+16(FP), DX
+	MOVQ    rows+32(FP), R8
+	MOVQ    n+40(FP), R9
+	MOVQ    ldd+8(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    lds+24(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS sgemmEven<>+0(SB), Z31
+	MOVQ    $-1, R13
+
+row:
+	MOVQ R9, R10
+	MOVQ DX, R11
+	MOVQ DI, R12
+
+vector:
+	MOVQ      $0x00000010, R14
+	CMPQ      R10, R14
+	CMOVQLT   R10, R14
+	BZHIQ     R14, R13, AX
+	KMOVQ     AX, K3
+	LEAQ      -1(R14)(R14*1), R14
+	BZHIQ     R14, R13, AX
+	KMOVQ     AX, K1
+	KSHIFTRQ  $0x10, K1, K2
+	VMOVUPS.Z (R11), K1, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	VPERMT2PS Z1, Z31, Z0
+	VMOVUPS   Z0, K3, (R12)
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x00000010, R10
+	JG        vector
+	ADDQ      CX, DX
+	ADDQ      SI, DI
+	DECQ      R8
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func sgemmPackTapsAVX512(dst *float32, width int, src *float32, j int, at *int, masks *int, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sgemmPackTapsAVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ width+8(FP), SI
+	MOVQ src+16(FP), DX
+	MOVQ j+24(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, DX
+	MOVQ at+32(FP), R8
+	MOVQ masks+40(FP), R9
+	MOVQ n+48(FP), R10
+	CMPQ SI, $0x00000010
+	JEQ  one
+
+two:
+	MOVQ      (R8), AX
+	KMOVQ     (R9), K1
+	VMOVUPS.Z (DX)(AX*4), K1, Z0
+	VMOVUPS   Z0, (DI)
+	KSHIFTRQ  $0x10, K1, K2
+	VMOVUPS.Z 64(DX)(AX*4), K2, Z1
+	VMOVUPS   Z1, 64(DI)
+	ADDQ      $0x08, R8
+	ADDQ      $0x08, R9
+	ADDQ      $0x00000080, DI
+	DECQ      R10
+	JNZ       two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ      (R8), AX
+	KMOVQ     (R9), K1
+	VMOVUPS.Z (DX)(AX*4), K1, Z0
+	VMOVUPS   Z0, (DI)
+	ADDQ      $0x08, R8
+	ADDQ      $0x08, R9
+	ADDQ      $0x00000040, DI
+	DECQ      R10
+	JNZ       one
 	VZEROUPPER
 	RET

@@ -92,15 +92,3 @@ func with[T float](f mapKernel[T], y []T, width int) step[T] {
 		}
 	}
 }
-
-// epilogueOf lets all steps work in place.
-func epilogueOf[T float](steps []step[T]) epilogue[T] {
-	if len(steps) == 0 {
-		return nil
-	}
-	return func(c []T, ldc, i0, j0, m, n int) {
-		for _, s := range steps {
-			s(c, ldc, c, ldc, i0, j0, m, n)
-		}
-	}
-}

@@ -3659,6 +3659,170 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTapsF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, offsets *int, weights *float32, taps int, bias float32, floor float32)
+// Requires: AVX, FMA3
+TEXT ·vecTapsF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         offsets+48(FP), DI
+	MOVQ         weights+56(FP), R8
+	SHLQ         $0x02, DX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), R9
+	VBROADCASTSS floor+76(FP), Y0
+
+several:
+	CMPQ SI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), R10
+	MOVQ AX, R11
+	MOVQ CX, R12
+	SUBQ $+8, R10
+	JLT  severalrest
+
+severalvectors:
+	VBROADCASTSS bias+72(FP), Y1
+	VBROADCASTSS bias+72(FP), Y2
+	VBROADCASTSS bias+72(FP), Y3
+	VBROADCASTSS bias+72(FP), Y4
+	XORQ         R13, R13
+
+severaltaps:
+	MOVQ         (DI)(R13*8), R14
+	LEAQ         (R12)(R14*4), R14
+	VBROADCASTSS (R8)(R13*4), Y5
+	VFMADD231PS  (R14), Y5, Y1
+	VFMADD231PS  (R14)(BX*1), Y5, Y2
+	VFMADD231PS  (R14)(BX*2), Y5, Y3
+	VFMADD231PS  (R14)(R9*1), Y5, Y4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severaltaps
+	LEAQ         (DX)(DX*2), R13
+	VMAXPS       Y1, Y0, Y1
+	VMOVUPS      Y1, (R11)
+	VMAXPS       Y2, Y0, Y2
+	VMOVUPS      Y2, (R11)(DX*1)
+	VMAXPS       Y3, Y0, Y3
+	VMOVUPS      Y3, (R11)(DX*2)
+	VMAXPS       Y4, Y0, Y4
+	VMOVUPS      Y4, (R11)(R13*1)
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	SUBQ         $+8, R10
+	JGE          severalvectors
+
+severalrest:
+	ADDQ         $+8, R10
+	JZ           severalnext
+	VBROADCASTSS bias+72(FP), Y1
+	VBROADCASTSS bias+72(FP), Y2
+	VBROADCASTSS bias+72(FP), Y3
+	VBROADCASTSS bias+72(FP), Y4
+	XORQ         R13, R13
+
+severalmasked:
+	MOVQ         (DI)(R13*8), R14
+	LEAQ         (R12)(R14*4), R14
+	VBROADCASTSS (R8)(R13*4), Y5
+	VFMADD231PS  (R14), Y5, Y1
+	VFMADD231PS  (R14)(BX*1), Y5, Y2
+	VFMADD231PS  (R14)(BX*2), Y5, Y3
+	VFMADD231PS  (R14)(R9*1), Y5, Y4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severalmasked
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y5
+	LEAQ         (DX)(DX*2), R10
+	VMAXPS       Y1, Y0, Y1
+	VMASKMOVPS   Y1, Y5, (R11)
+	VMAXPS       Y2, Y0, Y2
+	VMASKMOVPS   Y2, Y5, (R11)(DX*1)
+	VMAXPS       Y3, Y0, Y3
+	VMASKMOVPS   Y3, Y5, (R11)(DX*2)
+	VMAXPS       Y4, Y0, Y4
+	VMASKMOVPS   Y4, Y5, (R11)(R10*1)
+
+severalnext:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	SUBQ $0x00000004, SI
+	JMP  several
+
+severaldone:
+single:
+	CMPQ SI, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), R10
+	MOVQ AX, R11
+	MOVQ CX, R12
+	SUBQ $+8, R10
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSS bias+72(FP), Y1
+	XORQ         R9, R9
+
+singletaps:
+	MOVQ         (DI)(R9*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (R8)(R9*4), Y2
+	VFMADD231PS  (R13), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (DX)(DX*2), R9
+	VMAXPS       Y1, Y0, Y1
+	VMOVUPS      Y1, (R11)
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	SUBQ         $+8, R10
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+8, R10
+	JZ           singlenext
+	VBROADCASTSS bias+72(FP), Y1
+	XORQ         R9, R9
+
+singlemasked:
+	MOVQ         (DI)(R9*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (R8)(R9*4), Y2
+	VFMADD231PS  (R13), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singlemasked
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, R10
+	SUBQ         R10, R9
+	VMOVUPS      (R9), Y2
+	LEAQ         (DX)(DX*2), R9
+	VMAXPS       Y1, Y0, Y1
+	VMASKMOVPS   Y1, Y2, (R11)
+
+singlenext:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	SUBQ $0x00000001, SI
+	JMP  single
+
+singledone:
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
 DATA vecConstf32avx2<>+8(SB)/4, $0x42b20000

@@ -4388,6 +4388,170 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTapsF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, offsets *int, weights *float32, taps int, bias float32, floor float32)
+// Requires: AVX, AVX512F
+TEXT ·vecTapsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	MOVQ         offsets+48(FP), R8
+	MOVQ         weights+56(FP), R9
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), R10
+	VBROADCASTSS floor+76(FP), Z0
+
+several:
+	CMPQ DI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), CX
+	MOVQ AX, R11
+	MOVQ DX, R12
+	SUBQ $+16, CX
+	JLT  severalrest
+
+severalvectors:
+	VBROADCASTSS bias+72(FP), Z1
+	VBROADCASTSS bias+72(FP), Z2
+	VBROADCASTSS bias+72(FP), Z3
+	VBROADCASTSS bias+72(FP), Z4
+	XORQ         R13, R13
+
+severaltaps:
+	MOVQ         (R8)(R13*8), R14
+	LEAQ         (R12)(R14*4), R14
+	VBROADCASTSS (R9)(R13*4), Z5
+	VFMADD231PS  (R14), Z5, Z1
+	VFMADD231PS  (R14)(SI*1), Z5, Z2
+	VFMADD231PS  (R14)(SI*2), Z5, Z3
+	VFMADD231PS  (R14)(R10*1), Z5, Z4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severaltaps
+	LEAQ         (BX)(BX*2), R13
+	VMAXPS       Z1, Z0, Z1
+	VMOVUPS      Z1, (R11)
+	VMAXPS       Z2, Z0, Z2
+	VMOVUPS      Z2, (R11)(BX*1)
+	VMAXPS       Z3, Z0, Z3
+	VMOVUPS      Z3, (R11)(BX*2)
+	VMAXPS       Z4, Z0, Z4
+	VMOVUPS      Z4, (R11)(R13*1)
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $+16, CX
+	JGE          severalvectors
+
+severalrest:
+	ADDQ         $+16, CX
+	JZ           severalnext
+	VBROADCASTSS bias+72(FP), Z1
+	VBROADCASTSS bias+72(FP), Z2
+	VBROADCASTSS bias+72(FP), Z3
+	VBROADCASTSS bias+72(FP), Z4
+	XORQ         R13, R13
+
+severalmasked:
+	MOVQ         (R8)(R13*8), R14
+	LEAQ         (R12)(R14*4), R14
+	VBROADCASTSS (R9)(R13*4), Z5
+	VFMADD231PS  (R14), Z5, Z1
+	VFMADD231PS  (R14)(SI*1), Z5, Z2
+	VFMADD231PS  (R14)(SI*2), Z5, Z3
+	VFMADD231PS  (R14)(R10*1), Z5, Z4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severalmasked
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	LEAQ         (BX)(BX*2), CX
+	VMAXPS       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, (R11)
+	VMAXPS       Z2, Z0, Z2
+	VMOVUPS      Z2, K1, (R11)(BX*1)
+	VMAXPS       Z3, Z0, Z3
+	VMOVUPS      Z3, K1, (R11)(BX*2)
+	VMAXPS       Z4, Z0, Z4
+	VMOVUPS      Z4, K1, (R11)(CX*1)
+
+severalnext:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	SUBQ $0x00000004, DI
+	JMP  several
+
+severaldone:
+single:
+	CMPQ DI, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), CX
+	MOVQ AX, R11
+	MOVQ DX, R12
+	SUBQ $+16, CX
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSS bias+72(FP), Z1
+	XORQ         R10, R10
+
+singletaps:
+	MOVQ         (R8)(R10*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (R9)(R10*4), Z2
+	VFMADD231PS  (R13), Z2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (BX)(BX*2), R10
+	VMAXPS       Z1, Z0, Z1
+	VMOVUPS      Z1, (R11)
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $+16, CX
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+16, CX
+	JZ           singlenext
+	VBROADCASTSS bias+72(FP), Z1
+	XORQ         R10, R10
+
+singlemasked:
+	MOVQ         (R8)(R10*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (R9)(R10*4), Z2
+	VFMADD231PS  (R13), Z2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singlemasked
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	LEAQ         (BX)(BX*2), CX
+	VMAXPS       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, (R11)
+
+singlenext:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	SUBQ $0x00000001, DI
+	JMP  single
+
+singledone:
+	VZEROUPPER
+	RET
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f

@@ -4079,6 +4079,170 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTapsF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, offsets *int, weights *float64, taps int, bias float64, floor float64)
+// Requires: AVX, FMA3
+TEXT ·vecTapsF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         offsets+48(FP), DI
+	MOVQ         weights+56(FP), R8
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), R9
+	VBROADCASTSD floor+80(FP), Y0
+
+several:
+	CMPQ SI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), R10
+	MOVQ AX, R11
+	MOVQ CX, R12
+	SUBQ $+4, R10
+	JLT  severalrest
+
+severalvectors:
+	VBROADCASTSD bias+72(FP), Y1
+	VBROADCASTSD bias+72(FP), Y2
+	VBROADCASTSD bias+72(FP), Y3
+	VBROADCASTSD bias+72(FP), Y4
+	XORQ         R13, R13
+
+severaltaps:
+	MOVQ         (DI)(R13*8), R14
+	LEAQ         (R12)(R14*8), R14
+	VBROADCASTSD (R8)(R13*8), Y5
+	VFMADD231PD  (R14), Y5, Y1
+	VFMADD231PD  (R14)(BX*1), Y5, Y2
+	VFMADD231PD  (R14)(BX*2), Y5, Y3
+	VFMADD231PD  (R14)(R9*1), Y5, Y4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severaltaps
+	LEAQ         (DX)(DX*2), R13
+	VMAXPD       Y1, Y0, Y1
+	VMOVUPD      Y1, (R11)
+	VMAXPD       Y2, Y0, Y2
+	VMOVUPD      Y2, (R11)(DX*1)
+	VMAXPD       Y3, Y0, Y3
+	VMOVUPD      Y3, (R11)(DX*2)
+	VMAXPD       Y4, Y0, Y4
+	VMOVUPD      Y4, (R11)(R13*1)
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	SUBQ         $+4, R10
+	JGE          severalvectors
+
+severalrest:
+	ADDQ         $+4, R10
+	JZ           severalnext
+	VBROADCASTSD bias+72(FP), Y1
+	VBROADCASTSD bias+72(FP), Y2
+	VBROADCASTSD bias+72(FP), Y3
+	VBROADCASTSD bias+72(FP), Y4
+	XORQ         R13, R13
+
+severalmasked:
+	MOVQ         (DI)(R13*8), R14
+	LEAQ         (R12)(R14*8), R14
+	VBROADCASTSD (R8)(R13*8), Y5
+	VFMADD231PD  (R14), Y5, Y1
+	VFMADD231PD  (R14)(BX*1), Y5, Y2
+	VFMADD231PD  (R14)(BX*2), Y5, Y3
+	VFMADD231PD  (R14)(R9*1), Y5, Y4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severalmasked
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R10
+	SUBQ         R10, R12
+	VMOVUPS      (R12), Y5
+	LEAQ         (DX)(DX*2), R10
+	VMAXPD       Y1, Y0, Y1
+	VMASKMOVPD   Y1, Y5, (R11)
+	VMAXPD       Y2, Y0, Y2
+	VMASKMOVPD   Y2, Y5, (R11)(DX*1)
+	VMAXPD       Y3, Y0, Y3
+	VMASKMOVPD   Y3, Y5, (R11)(DX*2)
+	VMAXPD       Y4, Y0, Y4
+	VMASKMOVPD   Y4, Y5, (R11)(R10*1)
+
+severalnext:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ DX, AX
+	ADDQ BX, CX
+	SUBQ $0x00000004, SI
+	JMP  several
+
+severaldone:
+single:
+	CMPQ SI, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), R10
+	MOVQ AX, R11
+	MOVQ CX, R12
+	SUBQ $+4, R10
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSD bias+72(FP), Y1
+	XORQ         R9, R9
+
+singletaps:
+	MOVQ         (DI)(R9*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (R8)(R9*8), Y2
+	VFMADD231PD  (R13), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (DX)(DX*2), R9
+	VMAXPD       Y1, Y0, Y1
+	VMOVUPD      Y1, (R11)
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	SUBQ         $+4, R10
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+4, R10
+	JZ           singlenext
+	VBROADCASTSD bias+72(FP), Y1
+	XORQ         R9, R9
+
+singlemasked:
+	MOVQ         (DI)(R9*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (R8)(R9*8), Y2
+	VFMADD231PD  (R13), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singlemasked
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R10
+	SUBQ         R10, R9
+	VMOVUPS      (R9), Y2
+	LEAQ         (DX)(DX*2), R9
+	VMAXPD       Y1, Y0, Y1
+	VMASKMOVPD   Y1, Y2, (R11)
+
+singlenext:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	SUBQ $0x00000001, SI
+	JMP  single
+
+singledone:
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
 DATA vecConstf64avx2<>+16(SB)/8, $0x4086300000000000

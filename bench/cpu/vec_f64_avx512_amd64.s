@@ -5046,6 +5046,170 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTapsF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, offsets *int, weights *float64, taps int, bias float64, floor float64)
+// Requires: AVX, AVX512F
+TEXT ·vecTapsF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	MOVQ         offsets+48(FP), R8
+	MOVQ         weights+56(FP), R9
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), R10
+	VBROADCASTSD floor+80(FP), Z0
+
+several:
+	CMPQ DI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), CX
+	MOVQ AX, R11
+	MOVQ DX, R12
+	SUBQ $+8, CX
+	JLT  severalrest
+
+severalvectors:
+	VBROADCASTSD bias+72(FP), Z1
+	VBROADCASTSD bias+72(FP), Z2
+	VBROADCASTSD bias+72(FP), Z3
+	VBROADCASTSD bias+72(FP), Z4
+	XORQ         R13, R13
+
+severaltaps:
+	MOVQ         (R8)(R13*8), R14
+	LEAQ         (R12)(R14*8), R14
+	VBROADCASTSD (R9)(R13*8), Z5
+	VFMADD231PD  (R14), Z5, Z1
+	VFMADD231PD  (R14)(SI*1), Z5, Z2
+	VFMADD231PD  (R14)(SI*2), Z5, Z3
+	VFMADD231PD  (R14)(R10*1), Z5, Z4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severaltaps
+	LEAQ         (BX)(BX*2), R13
+	VMAXPD       Z1, Z0, Z1
+	VMOVUPD      Z1, (R11)
+	VMAXPD       Z2, Z0, Z2
+	VMOVUPD      Z2, (R11)(BX*1)
+	VMAXPD       Z3, Z0, Z3
+	VMOVUPD      Z3, (R11)(BX*2)
+	VMAXPD       Z4, Z0, Z4
+	VMOVUPD      Z4, (R11)(R13*1)
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $+8, CX
+	JGE          severalvectors
+
+severalrest:
+	ADDQ         $+8, CX
+	JZ           severalnext
+	VBROADCASTSD bias+72(FP), Z1
+	VBROADCASTSD bias+72(FP), Z2
+	VBROADCASTSD bias+72(FP), Z3
+	VBROADCASTSD bias+72(FP), Z4
+	XORQ         R13, R13
+
+severalmasked:
+	MOVQ         (R8)(R13*8), R14
+	LEAQ         (R12)(R14*8), R14
+	VBROADCASTSD (R9)(R13*8), Z5
+	VFMADD231PD  (R14), Z5, Z1
+	VFMADD231PD  (R14)(SI*1), Z5, Z2
+	VFMADD231PD  (R14)(SI*2), Z5, Z3
+	VFMADD231PD  (R14)(R10*1), Z5, Z4
+	INCQ         R13
+	CMPQ         R13, taps+64(FP)
+	JLT          severalmasked
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	LEAQ         (BX)(BX*2), CX
+	VMAXPD       Z1, Z0, Z1
+	VMOVUPD      Z1, K1, (R11)
+	VMAXPD       Z2, Z0, Z2
+	VMOVUPD      Z2, K1, (R11)(BX*1)
+	VMAXPD       Z3, Z0, Z3
+	VMOVUPD      Z3, K1, (R11)(BX*2)
+	VMAXPD       Z4, Z0, Z4
+	VMOVUPD      Z4, K1, (R11)(CX*1)
+
+severalnext:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ BX, AX
+	ADDQ SI, DX
+	SUBQ $0x00000004, DI
+	JMP  several
+
+severaldone:
+single:
+	CMPQ DI, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), CX
+	MOVQ AX, R11
+	MOVQ DX, R12
+	SUBQ $+8, CX
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSD bias+72(FP), Z1
+	XORQ         R10, R10
+
+singletaps:
+	MOVQ         (R8)(R10*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (R9)(R10*8), Z2
+	VFMADD231PD  (R13), Z2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (BX)(BX*2), R10
+	VMAXPD       Z1, Z0, Z1
+	VMOVUPD      Z1, (R11)
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $+8, CX
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+8, CX
+	JZ           singlenext
+	VBROADCASTSD bias+72(FP), Z1
+	XORQ         R10, R10
+
+singlemasked:
+	MOVQ         (R8)(R10*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (R9)(R10*8), Z2
+	VFMADD231PD  (R13), Z2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singlemasked
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	LEAQ         (BX)(BX*2), CX
+	VMAXPD       Z1, Z0, Z1
+	VMOVUPD      Z1, K1, (R11)
+
+singlenext:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	SUBQ $0x00000001, DI
+	JMP  single
+
+singledone:
+	VZEROUPPER
+	RET
+
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff

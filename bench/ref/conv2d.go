@@ -12,7 +12,8 @@ func (s Conv2dShape) P() int64 { return (s.H+2*s.Pad-s.R)/s.Stride + 1 }
 // Q is the width of the result.
 func (s Conv2dShape) Q() int64 { return (s.W+2*s.Pad-s.S)/s.Stride + 1 }
 
-// Conv2d is the cross-correlation that networks call convolution, plus bias.
+// Conv2d is the cross-correlation that networks call convolution, plus bias; a nil
+// bias is none.
 func Conv2d(x, w, bias Field, s Conv2dShape, p Precision) Field {
 	P, Q := s.P(), s.Q()
 	cg, kg := s.C/s.Groups, s.K/s.Groups
@@ -20,8 +21,11 @@ func Conv2d(x, w, bias Field, s Conv2dShape, p Precision) Field {
 		n, k, py, qx := i/(s.K*P*Q), i/(P*Q)%s.K, i/Q%P, i%Q
 		first := k / kg * cg // input channel with which the group begins
 		taps := cg * s.R * s.S
-		// The bias is one more product, bias x 1.
-		return p.dot(taps+1, func(j int64) (Num, Num) {
+		terms := taps
+		if bias != nil {
+			terms++ // one more product, bias x 1
+		}
+		return p.dot(terms, func(j int64) (Num, Num) {
 			if j == taps {
 				return bias(k), Num{V: 1}
 			}

@@ -7,6 +7,11 @@ func Bias(x, b Field, n int64, p Precision) Field {
 	return Add(x, func(i int64) Num { return b(i % n) }, p)
 }
 
+// ChannelBias is Y = X + b[c] on X[N,C,spatial].
+func ChannelBias(x, b Field, channels, spatial int64, p Precision) Field {
+	return Add(x, func(i int64) Num { return b(i / spatial % channels) }, p)
+}
+
 // Add is Y = X + Z.
 func Add(x, z Field, p Precision) Field {
 	return func(i int64) Num {

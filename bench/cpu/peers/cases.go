@@ -42,11 +42,14 @@ var matmulShapes = []string{
 // batchedShapes: small squares, and the weighted values of attention at 512 and 1024 tokens.
 var batchedShapes = []string{"64x128x128x128", "64x64x64x64", "64x32x32x32", "256x16x16x16", "12x512x64x512", "8x1024x64x1024"}
 
-// convShapes are layers of ResNet-50: the 3x3 of each stage, one of them at batch 4
-// too, and 1x1 that widen and narrow.
+// convShapes are layers of ResNet-50: the stem; of each stage the 3x3, the 1x1 that
+// narrows and the one that widens, some at batch 4; strided ones.
 var convShapes = []string{
-	"1x64x56x56x64x3x1x1x1", "1x128x28x28x128x3x1x1x1", "4x128x28x28x128x3x1x1x1", "1x256x14x14x256x3x1x1x1", "1x512x7x7x512x3x1x1x1",
-	"1x64x56x56x256x1x1x0x1", "1x256x56x56x64x1x1x0x1", "1x512x28x28x128x1x1x0x1",
+	"1x3x224x224x64x7x2x3x1",
+	"1x64x56x56x64x3x1x1x1", "1x128x28x28x128x3x1x1x1", "4x128x28x28x128x3x1x1x1", "1x256x14x14x256x3x1x1x1", "1x512x7x7x512x3x1x1x1", "4x512x7x7x512x3x1x1x1",
+	"1x128x56x56x128x3x2x1x1", "4x256x28x28x256x3x2x1x1", "1x256x56x56x512x1x2x0x1",
+	"1x64x56x56x64x1x1x0x1", "1x256x56x56x64x1x1x0x1", "1x64x56x56x256x1x1x0x1", "4x64x56x56x256x1x1x0x1",
+	"1x512x28x28x128x1x1x0x1", "1x1024x14x14x256x1x1x0x1", "4x256x14x14x1024x1x1x0x1", "1x512x7x7x2048x1x1x0x1",
 }
 
 var (

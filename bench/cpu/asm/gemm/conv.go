@@ -141,3 +141,99 @@ func (t target) gather(c *build.Context) {
 	c.VZEROUPPER()
 	c.RET()
 }
+
+// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements.
+func (t target) everySecond(c *build.Context) {
+	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
+	left, from, to, all, count := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14
+	index := t.prefix + "gemmEven"
+	c.StaticGlobal(index)
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range t.lanes() {
+		if t.size == 4 {
+			c.AddDatum(4*i, U32(2*i))
+		} else {
+			c.AddDatum(8*i, U64(2*i))
+		}
+	}
+	t.function(c, "EverySecond", "dst *T, ldd int, src *T, lds, rows, n int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	c.Load(c.Param("rows"), rows)
+	c.Load(c.Param("n"), n)
+	t.elements(c, "ldd", ldd)
+	t.elements(c, "lds", lds)
+	even := t.V(31)
+	c.VMOVUPS(Mem{Symbol: Symbol{Name: index, Static: true}, Base: reg.StaticBase}, even)
+	c.MOVQ(I32(-1), all)
+	zero := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)
+	c.Label("row")
+	c.MOVQ(n, left)
+	c.MOVQ(src, from)
+	c.MOVQ(dst, to)
+	c.Label("vector")
+	// Of the source, 2n-1 elements are there, in two vectors.
+	c.MOVQ(U32(t.lanes()), count)
+	c.CMPQ(left, count)
+	c.CMOVQLT(left, count)
+	c.BZHIQ(count, all, reg.RAX)
+	c.KMOVQ(reg.RAX, reg.K3)
+	c.LEAQ(Mem{Base: count, Index: count, Scale: 1, Disp: -1}, count)
+	c.BZHIQ(count, all, reg.RAX)
+	c.KMOVQ(reg.RAX, reg.K1)
+	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+	zero(Mem{Base: from}, reg.K1, t.V(0))
+	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
+	pick(t, c.VPERMT2PS, c.VPERMT2PD)(t.V(1), even, t.V(0))
+	pick(t, c.VMOVUPS, c.VMOVUPD)(t.V(0), reg.K3, Mem{Base: to})
+	c.ADDQ(U32(2*t.Bytes), from)
+	c.ADDQ(U32(t.Bytes), to)
+	c.SUBQ(U32(t.lanes()), left)
+	c.JG(LabelRef("vector"))
+	c.ADDQ(lds, src)
+	c.ADDQ(ldd, dst)
+	c.DECQ(rows)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// packTaps writes one or two vectors for each of n taps, which lie at[t]+j elements from
+// src on, where the bits of masks[t] are set.
+func (t target) packTaps(c *build.Context) {
+	dst, width, src, at, masks, n := reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.R9, reg.R10
+	t.function(c, "PackTaps", "dst *T, width int, src *T, j int, at, masks *int, n int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("width"), width)
+	c.Load(c.Param("src"), src)
+	t.elements(c, "j", reg.RAX)
+	c.ADDQ(reg.RAX, src)
+	c.Load(c.Param("at"), at)
+	c.Load(c.Param("masks"), masks)
+	c.Load(c.Param("n"), n)
+	load := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)
+	from := func(v int) Mem { return Mem{Base: src, Index: reg.RAX, Scale: uint8(t.size), Disp: v * t.Bytes} }
+	body := func(label string, vecs int) {
+		c.Label(label)
+		c.MOVQ(Mem{Base: at}, reg.RAX)
+		c.KMOVQ(Mem{Base: masks}, reg.K1)
+		load(from(0), reg.K1, t.V(0))
+		c.VMOVUPS(t.V(0), Mem{Base: dst})
+		if vecs == 2 {
+			c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+			load(from(1), reg.K2, t.V(1))
+			c.VMOVUPS(t.V(1), Mem{Base: dst, Disp: t.Bytes})
+		}
+		c.ADDQ(Imm(8), at)
+		c.ADDQ(Imm(8), masks)
+		c.ADDQ(U32(vecs*t.Bytes), dst)
+		c.DECQ(n)
+		c.JNZ(LabelRef(label))
+		c.VZEROUPPER()
+		c.RET()
+	}
+	c.CMPQ(width, U32(t.lanes()))
+	c.JEQ(LabelRef("one"))
+	body("two", 2)
+	body("one", 1)
+}

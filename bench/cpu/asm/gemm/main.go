@@ -57,8 +57,10 @@ func main() {
 			u := tile(t)
 			write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			write(fmt.Sprintf("%sgemm_plainukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.plain)
+			u.near = true
+			write(fmt.Sprintf("%sgemm_nearukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			if t.masked() {
-				u.packs = true
+				u.near, u.packs = false, true
 				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			}
 			write(fmt.Sprintf("%sgemm_pack_%s_amd64.s", t.prefix, isa.Name), func(c *build.Context) {
@@ -70,9 +72,12 @@ func main() {
 				}
 				t.copyRows(c)
 				t.skinny(c)
-				t.addBias(c)
 				t.loadRuns(c)
 				t.gather(c)
+				if t.masked() {
+					t.everySecond(c)
+					t.packTaps(c)
+				}
 			})
 		}
 	}

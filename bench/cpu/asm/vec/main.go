@@ -29,6 +29,7 @@ func main() {
 				g.dropout()
 				g.dots()
 				g.copyColumns()
+				g.taps()
 				g.constants()
 			})
 			if err != nil {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tapRows is the number of rows that are summed up together: each weight that is
+// broadcast serves all of them.
+const tapRows = 4
+
+// taps writes the depthwise convolution
+//
+//	dst[i*ldd+j] = max(bias + sum over t of weights[t] src[i*lds+offsets[t]+j], floor)
+//
+// for i < m and j < n. It reads whole vectors of src.
+func (g *gen) taps() {
+	g.begin("Taps", "func(dst, src *T, ldd, lds, m, n int, offsets *int, weights *T, taps int, bias, floor T)")
+	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
+	m, offsets, weights := g.load("m"), g.load("offsets"), g.load("weights")
+	g.bytes(ldd)
+	g.bytes(lds)
+	lds3, left, to, from := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.LEAQ(operand.Mem{Base: lds, Index: lds, Scale: 2}, lds3)
+	floor := g.vector()
+	g.broadcast(g.argument("floor"), floor)
+	row := func(base, ld, ld3 reg.Register, i int) operand.Mem {
+		switch i {
+		case 0:
+			return operand.Mem{Base: base}
+		case 3:
+			return operand.Mem{Base: base, Index: ld3, Scale: 1}
+		}
+		return operand.Mem{Base: base, Index: ld, Scale: uint8(i)}
+	}
+	vector := func(label string, rows int, masked bool) {
+		var sums []reg.VecVirtual
+		for range rows {
+			sum := g.vector()
+			g.broadcast(g.argument("bias"), sum)
+			sums = append(sums, sum)
+		}
+		t, at, w := g.GP64(), g.GP64(), g.vector()
+		g.XORQ(t, t)
+		g.Label(label)
+		g.MOVQ(operand.Mem{Base: offsets, Index: t, Scale: 8}, at)
+		g.LEAQ(operand.Mem{Base: from, Index: at, Scale: uint8(g.size)}, at)
+		g.broadcast(operand.Mem{Base: weights, Index: t, Scale: uint8(g.size)}, w)
+		for i, sum := range sums {
+			g.op("VFMADD231", row(at, lds, lds3, i), w, sum)
+		}
+		g.INCQ(t)
+		g.CMPQ(t, g.argument("taps"))
+		g.JLT(operand.LabelRef(label))
+		var k *mask
+		if masked {
+			k = g.mask(left)
+		}
+		ldd3 := g.GP64()
+		g.LEAQ(operand.Mem{Base: ldd, Index: ldd, Scale: 2}, ldd3)
+		for i, sum := range sums {
+			// The last source wins if it is NaN, so a NaN stays one.
+			g.op("VMAX", sum, floor, sum)
+			g.put(sum, k, row(to, ldd, ldd3, i))
+		}
+	}
+	for _, rows := range []int{tapRows, 1} {
+		name := map[int]string{tapRows: "several", 1: "single"}[rows]
+		g.Label(name)
+		g.CMPQ(m, operand.U32(uint64(rows)))
+		g.JLT(operand.LabelRef(name + "done"))
+		g.MOVQ(g.argument("n"), left)
+		g.MOVQ(dst, to)
+		g.MOVQ(src, from)
+		g.SUBQ(operand.I32(int32(g.lanes())), left)
+		g.JLT(operand.LabelRef(name + "rest"))
+		g.Label(name + "vectors")
+		vector(name+"taps", rows, false)
+		g.ADDQ(operand.U32(uint64(g.isa.Bytes)), to)
+		g.ADDQ(operand.U32(uint64(g.isa.Bytes)), from)
+		g.SUBQ(operand.I32(int32(g.lanes())), left)
+		g.JGE(operand.LabelRef(name + "vectors"))
+		g.Label(name + "rest")
+		g.ADDQ(operand.I32(int32(g.lanes())), left)
+		g.JZ(operand.LabelRef(name + "next"))
+		vector(name+"masked", rows, true)
+		g.Label(name + "next")
+		for range rows {
+			g.ADDQ(ldd, dst)
+			g.ADDQ(lds, src)
+		}
+		g.SUBQ(operand.U32(uint64(rows)), m)
+		g.JMP(operand.LabelRef(name))
+		g.Label(name + "done")
+	}
+	g.end()
+}

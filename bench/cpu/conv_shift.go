@@ -1,0 +1,169 @@
+package cpu
+
+import (
+	"math"
+	"unsafe"
+)
+
+// shifts reads im2col(X)[CRS,PQ] where X has it already. If the output is as wide
+// as a plane of X, the pixels of a tap lie in the plane as they do in the output,
+// only shifted, and those beyond its border are left out by a mask. So the first row
+// of tiles can take B from X and pack it for the others on the way.
+//
+// A convolution with a stride reads the planes of its phases: those of phase (y, x)
+// are the rows y, y+stride, ... and the columns x, x+stride, ... of X.
+type shifts[T float] struct {
+	convShape
+	convSteps
+	gemmKernels[T]
+	convKernels[T]
+	phases []phase
+	height int // of a plane; its width is q
+	taps   []tapShift
+	at     []int // of the first pixel of each tap, in the planes of a channel
+	masks  []int // [panel][tap]
+}
+
+// minRun is the number of channels below which the taps of one channel are packed
+// before the tiles, instead of a run of channels with each tap by the first of them.
+const minRun = 16
+
+type phase struct{ y, x int }
+
+// tapShift is the phase of a tap, and how far its pixels are from those of the output.
+type tapShift struct{ phase, rows, cols int }
+
+// newShifts gives nil for shapes and instruction sets that it does not fit.
+func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *shifts[T] {
+	if g.tilePack == nil || s.stride == 1 && s.q() != s.w || s.stride > 2 {
+		return nil
+	}
+	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride)}
+	if s.r*s.s > 1 && m.channels < minRun {
+		m.block = 1
+	}
+	for tap := range s.r * s.s {
+		dy, dx := tap/s.s-s.pad, tap%s.s-s.pad
+		p := phase{dy & (s.stride - 1), dx & (s.stride - 1)}
+		shift := tapShift{rows: (dy - p.y) / s.stride, cols: (dx - p.x) / s.stride}
+		if shift.cols > 0 && p.x+s.q()*s.stride < s.w {
+			return nil // would read a column behind the plane's last
+		}
+		for shift.phase < len(m.phases) && m.phases[shift.phase] != p {
+			shift.phase++
+		}
+		if shift.phase == len(m.phases) {
+			m.phases = append(m.phases, p)
+		}
+		m.taps = append(m.taps, shift)
+		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.q()+shift.cols)
+	}
+	for j := 0; j < s.p()*s.q(); j += g.nr {
+		for tap := range m.taps {
+			mask := 0
+			for i := range min(g.nr, s.p()*s.q()-j) {
+				if _, ok := s.pixel(j+i, tap); ok {
+					mask |= 1 << i
+				}
+			}
+			m.masks = append(m.masks, mask)
+		}
+	}
+	return m
+}
+
+// planes is the size of the planes of one channel.
+func (m *shifts[T]) planes() int { return len(m.phases) * m.height * m.q() }
+
+// planesLen is the length that split wants.
+func (m *shifts[T]) planesLen() int {
+	if m == nil || m.stride == 1 {
+		return 0
+	}
+	return m.channels * m.planes()
+}
+
+// split copies the planes of an image to dst, as far as the output pixels [j0, j1)
+// need them. Without a stride the image has them.
+func (m *shifts[T]) split(dst, image []T, j0, j1 int) []T {
+	if m.stride == 1 {
+		return image
+	}
+	top, bottom := m.height, 0
+	for _, t := range m.taps {
+		top, bottom = min(top, t.rows), max(bottom, t.rows+1)
+	}
+	first, end := max(j0/m.q()+top, 0), (j1-1)/m.q()+bottom
+	for c := range m.channels {
+		for i, p := range m.phases {
+			cols := min(m.q(), ceilDiv(m.w-p.x, m.stride))
+			rows := min(end, ceilDiv(m.h-p.y, m.stride)) - first
+			if rows > 0 && cols > 0 {
+				to := dst[((c*len(m.phases)+i)*m.height+first)*m.q():]
+				from := image[(c*m.h+p.y+first*m.stride)*m.w+p.x:]
+				m.everySecond(&to[0], m.q(), &from[0], m.stride*m.w, rows, cols)
+			}
+		}
+	}
+	return dst
+}
+
+// tiles is the first row of tiles of a band: they take a run of channels at a time,
+// which have a tap in common.
+func (m *shifts[T]) tiles(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
+	for at := 0; at < cols; at += m.nr {
+		n := min(m.nr, cols-at)
+		right := next
+		if at+m.nr < cols {
+			right = &y[at+m.nr]
+		}
+		rest := residual
+		if residual != nil {
+			rest = &unsafe.Slice(residual, cols)[at]
+		}
+		m.tile(t, rows, n, a, j+at, bp[at*t.kc:], y[at:], right, bias, rest, floor)
+	}
+}
+
+func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
+	width := ceilDiv(cols, m.vl) * m.vl
+	masks := m.masks[j/m.nr*len(m.taps):][:len(m.taps)]
+	for p := 0; p < t.kc; {
+		channel, tap, n := m.run(t.pc+p, t.kc-p)
+		below, rest := T(math.Inf(-1)), (*T)(nil)
+		if p+n == t.kc {
+			below, rest = floor, residual
+		}
+		m.tilePack(rows, cols, n, &a[p*rows], &bp[p*width], &y[0], t.y.ld, t.pc+p > 0, next, bias, rest, below,
+			&t.image[channel*m.planes()], m.planes(), m.at[tap]+j, m.nr, masks[tap])
+		p += n
+	}
+}
+
+// packsBefore says that pack comes before the tiles.
+func (m *shifts[T]) packsBefore() bool { return m != nil && m.block == 1 && len(m.taps) > 1 }
+
+// pack packs panels of im2col(X), as im2col.pack does.
+func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
+	for j := j0; j < j1; j += m.nr {
+		width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
+		to := dst[(j-j0)*kc:][:kc*width]
+		masks := m.masks[j/m.nr*len(m.taps):][:len(m.taps)]
+		for p := 0; p < kc; {
+			channel, tap := m.step(p0 + p)
+			n := min(len(m.taps)-tap, kc-p)
+			m.packTaps(&to[p*width], width, &planes[channel*m.planes()], j, &m.at[tap], &masks[tap], n)
+			p += n
+		}
+	}
+}
+
+// everySecondPortable writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
+func everySecondPortable[T float](dst *T, ldd int, src *T, lds, rows, n int) {
+	to, from := unsafe.Slice(dst, (rows-1)*ldd+n), unsafe.Slice(src, (rows-1)*lds+2*n-1)
+	for i := range rows {
+		for j := range n {
+			to[i*ldd+j] = from[i*lds+2*j]
+		}
+	}
+}

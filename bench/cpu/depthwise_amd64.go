@@ -1,0 +1,40 @@
+package cpu
+
+// newTapsKernel picks the kernel of one family.
+func newTapsKernel[T float](isa ISA) tapsKernel[T] {
+	var k any
+	switch any(T(0)).(type) {
+	case float32:
+		switch isa {
+		case AVX512:
+			k = tapsKernel[float32](vecTapsF32AVX512)
+		case AVX2:
+			k = tapsKernel[float32](vecTapsF32AVX2)
+		}
+	case float64:
+		switch isa {
+		case AVX512:
+			k = tapsKernel[float64](vecTapsF64AVX512)
+		case AVX2:
+			k = tapsKernel[float64](vecTapsF64AVX2)
+		}
+	}
+	if k == nil {
+		return tapsPortable[T]
+	}
+	return k.(tapsKernel[T])
+}
+
+// The functions below do what tapsPortable does, and read whole vectors of src.
+
+//go:noescape
+func vecTapsF32AVX512(dst, src *float32, ldd, lds, m, n int, offsets *int, weights *float32, taps int, bias, floor float32)
+
+//go:noescape
+func vecTapsF64AVX512(dst, src *float64, ldd, lds, m, n int, offsets *int, weights *float64, taps int, bias, floor float64)
+
+//go:noescape
+func vecTapsF32AVX2(dst, src *float32, ldd, lds, m, n int, offsets *int, weights *float32, taps int, bias, floor float32)
+
+//go:noescape
+func vecTapsF64AVX2(dst, src *float64, ldd, lds, m, n int, offsets *int, weights *float64, taps int, bias, floor float64)
