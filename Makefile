@@ -74,7 +74,7 @@ arm64: ## run the tests for linux/arm64 under qemu-user
 	@if [ -z "$(QEMU)" ]; then \
 		echo "skipped: the arm64 tests need qemu-user: apt-get install qemu-user-static"; exit 0; fi; \
 	packages=$$($(GO) list ./bench/... ./schema ./profiles ./hwdetect | grep -v /peers$$); \
-	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec "$(QEMU)" $$packages
+	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -short -exec "$(QEMU)" $$packages
 
 bench: ## run the Go benchmarks of the kernels
 	$(GO) test -run '^$$' -bench . ./bench/...

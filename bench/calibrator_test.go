@@ -62,6 +62,14 @@ func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
 	}
 }
 
+// long skips a test of several calibrations, which no architecture changes, under -short:
+// an emulator takes minutes for it.
+func long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+}
+
 // named is some fusion patterns, which a test can afford to verify.
 func named(names ...string) []Pattern {
 	ps, err := Select(names)
@@ -241,6 +249,7 @@ func TestDisturbedIsMeasuredAgain(t *testing.T) {
 
 // A host that is never quiet costs the budget, not more, and every figure says so.
 func TestAlwaysDisturbed(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.reasons = []string{"a neighbour"}
 	c := fakeCalibrator(f, schema.Quick)
@@ -341,6 +350,7 @@ func TestPlaces(t *testing.T) {
 // three times what it then takes is told, after a quarter of the steps and until little
 // is left.
 func TestTimeLeft(t *testing.T) {
+	long(t)
 	for _, mode := range []schema.Mode{schema.Default, schema.Full} {
 		f := newFake()
 		c := fakeCalibrator(f, mode)

@@ -25,6 +25,9 @@ func fullCalibrator() (*Calibrator, *fake) {
 	c.Runner.Settings.MaxSamples = stat.MinSamples
 	twoNodes(c)
 	c.Options.Patterns = named("Linear_Bias", "Conv2d_ReLU")
+	for i, p := range c.Options.Patterns {
+		c.Options.Patterns[i].Shapes = func(schema.Mode) []Shape { return p.Shapes(schema.Quick) }
+	}
 	return c, f
 }
 
@@ -85,6 +88,7 @@ func (e *Earlier) left() []schema.Unavailable {
 
 // Wherever a run is interrupted, and continued, its result is that of a whole one.
 func TestResume(t *testing.T) {
+	long(t)
 	c, f := fullCalibrator()
 	whole := run(t, c)
 	readings := f.reads
@@ -132,6 +136,7 @@ func TestResumeTwice(t *testing.T) {
 
 // What the host disturbed before the interruption is measured again behind it.
 func TestResumeMeasuresDisturbedAgain(t *testing.T) {
+	long(t)
 	c, f := fullCalibrator()
 	f.reasons = []string{"a neighbour"}
 	e := interrupted(t, c, f, 100)
