@@ -65,11 +65,13 @@ func (c *Calibrator) measure(ctx context.Context, cs Case, scale float64) (Measu
 	return r.Measure(ctx, cs)
 }
 
-// runner is the one for cases of a share of the budget. They warm up as much less:
+// runner is the one for cases and pairs of a share of the budget. They warm up as much less:
 // what ran before them has warmed the cores.
 func (c *Calibrator) runner(scale float64) Runner {
 	r := c.Runner
 	r.Settings.CaseBudget = time.Duration(scale * float64(r.Settings.CaseBudget))
 	r.Settings.WarmUp = time.Duration(scale * float64(r.Settings.WarmUp))
+	r.Settings.PairBudget = time.Duration(scale * float64(r.Settings.PairBudget))
+	r.Settings.RetryTime = time.Duration(scale * float64(r.Settings.RetryTime))
 	return r
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"hwcal/schema"
 )
@@ -25,14 +24,17 @@ func (c *Calibrator) controlSteps() []step {
 			return
 		}
 		d := c.fusionDTypes()[i]
-		steps = append(steps, step{
-			label: fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s),
-			cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
-			usual: c.pairTime(pattern, s, d, c.Runner.Settings.PairBudget),
-			run: func(ctx context.Context, scale float64) error {
-				return c.measureControl(ctx, kind, pattern, s, d, part, scale)
-			},
-		})
+		label := fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s)
+		steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
+			return c.measureControl(ctx, kind, pattern, s, d, part, scale)
+		}))
+	}
+	if len(c.Options.Patterns) > 0 {
+		pattern, err := Lookup("Linear_Bias")
+		if err != nil {
+			panic(err) // a pattern of our own
+		}
+		plan(schema.KnownEffect, pattern, effectShape, effectPart)
 	}
 	var groups []string
 	for _, p := range c.Options.Patterns {
@@ -40,13 +42,6 @@ func (c *Calibrator) controlSteps() []step {
 			groups = append(groups, p.Group)
 			plan(schema.SameCode, p, p.Shapes(c.Options.Mode)[0], 0)
 		}
-	}
-	if len(groups) > 0 {
-		pattern, err := Lookup("Linear_Bias")
-		if err != nil {
-			panic(err) // a pattern of our own
-		}
-		plan(schema.KnownEffect, pattern, effectShape, effectPart)
 	}
 	return steps
 }
@@ -57,7 +52,8 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 		return err
 	}
 	cs := Case{Chain: chain, DType: d, Place: Place{Threads: c.Options.Threads}, Seed: c.Options.Seed}
-	cmp, err := c.Runner.Control(ctx, cs, time.Duration(scale*float64(c.Runner.Settings.PairBudget)), part)
+	r := c.runner(scale)
+	cmp, err := r.Control(ctx, cs, r.Settings.PairBudget, part)
 	if err != nil {
 		return err
 	}
@@ -107,12 +103,13 @@ func (c *Calibrator) applyControls() {
 	}
 }
 
-// spread puts the few among the many, at equal distances.
+// spread puts the few among the many, each before its share of them: a run that ends
+// early has its controls.
 func spread(many, few []step) []step {
 	var all []step
 	for i, s := range few {
-		all = append(all, many[len(many)*i/len(few):len(many)*(i+1)/len(few)]...)
 		all = append(all, s)
+		all = append(all, many[len(many)*i/len(few):len(many)*(i+1)/len(few)]...)
 	}
 	if len(few) == 0 {
 		return many

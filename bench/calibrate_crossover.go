@@ -60,9 +60,11 @@ func (c *Calibrator) crossoverSteps() []step {
 	}
 	var steps []step
 	for _, s := range all {
+		ends := c.pairTime(s.pattern, s.pattern.Sweep[0], s.dtype, 0) + c.pairTime(s.pattern, s.pattern.Sweep[len(s.pattern.Sweep)-1], s.dtype, 0)
 		steps = append(steps, step{
 			label: fmt.Sprintf("crossover %s %s", s.pattern.Name, s.dtype),
-			cost:  budget,
+			cost:  max(budget, ends),
+			least: ends,
 			usual: c.sweepUsual(s, budget),
 			run: func(ctx context.Context, scale float64) error {
 				return c.measureCrossover(ctx, s, time.Duration(scale*float64(budget)))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"hwcal/schema"
 )
@@ -21,19 +20,28 @@ func (c *Calibrator) fusionSteps() []step {
 					continue
 				}
 				for _, way := range c.ways(i) {
-					steps = append(steps, step{
-						label: fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache),
-						cost:  c.Runner.Settings.PairBudget + 300*time.Millisecond,
-						usual: c.pairTime(pattern, s, d, c.Runner.Settings.PairBudget),
-						run: func(ctx context.Context, scale float64) error {
-							return c.compareFusion(ctx, pattern, s, d, way, scale)
-						},
-					})
+					label := fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache)
+					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
+						return c.compareFusion(ctx, pattern, s, d, way, scale)
+					}))
 				}
 			}
 		}
 	}
 	return steps
+}
+
+// pairStep plans a pair or a control.
+func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.DType, run func(ctx context.Context, scale float64) error) step {
+	set := c.Runner.Settings
+	least := c.pairTime(pattern, s, d, 0)
+	return step{
+		label: label,
+		cost:  least + 2*set.WarmUp + set.PairBudget,
+		least: least,
+		usual: 2*set.WarmUp + c.pairTime(pattern, s, d, set.PairBudget),
+		run:   run,
+	}
 }
 
 // way is how a pair is measured.
@@ -81,7 +89,8 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		return err
 	}
 	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold}
-	cmp, err := c.Runner.Compare(ctx, cs, time.Duration(scale*float64(c.Runner.Settings.PairBudget)))
+	r := c.runner(scale)
+	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,12 @@ type Progress struct {
 }
 
 // step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
-// how much of that is left to it when the budget runs short. What usually ends long
-// before tells its usual time.
+// how much of that, beyond what it takes in any case, is left to it when the budget runs
+// short. What usually ends long before tells its usual time.
 type step struct {
 	label string
 	cost  time.Duration
+	least time.Duration // of the cost
 	usual time.Duration // 0 for the cost
 	run   func(ctx context.Context, scale float64) error
 }
@@ -80,12 +81,12 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 		}
 	}
 	all := len(steps)
-	planned, usual := time.Duration(0), time.Duration(0)
+	planned, least, usual := time.Duration(0), time.Duration(0), time.Duration(0)
 	for i, s := range steps {
 		if s.usual == 0 {
 			steps[i].usual = s.cost
 		}
-		planned, usual = planned+s.cost, usual+steps[i].usual
+		planned, least, usual = planned+s.cost, least+s.least, usual+steps[i].usual
 	}
 	begin, first := c.Runner.Now(), usual
 	for len(steps) > 0 && ctx.Err() == nil {
@@ -96,7 +97,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 			pace = float64(c.Runner.Now().Sub(begin)) / float64(done)
 		}
 		c.observe(Progress{all - len(steps), all, s.label, min(left, time.Duration(pace*float64(usual)))})
-		scale := min(1, max(minScale, float64(left)/float64(max(planned, 1))))
+		scale := min(1, max(minScale, float64(left-least)/float64(max(planned-least, 1))))
 		err := ErrBudget
 		if left > 0 {
 			err = s.run(ctx, scale)
@@ -104,7 +105,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
 		}
-		steps, planned, usual = steps[1:], planned-s.cost, usual-s.usual
+		steps, planned, least, usual = steps[1:], planned-s.cost, least-s.least, usual-s.usual
 		c.record(s.label, err)
 		again = c.appendDisturbed(again, s)
 	}

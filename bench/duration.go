@@ -17,8 +17,8 @@ func once(flop, bytes int64, d schema.DType, threads int) time.Duration {
 	return time.Duration(float64(flop)*float64(d.Bytes())/400/float64(threads) + float64(bytes)/10)
 }
 
-// pairTime estimates what comparing both sides takes: all blocks, as long as the budget
-// has time for them, and those of the first look whatever it is.
+// pairTime estimates what comparing both sides takes, warmed up: all blocks, as long as
+// the budget has time for them, and those of the first look whatever it is.
 func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
 	chain, err := pattern.In(d).Build(s, c.Options.Threads)
 	if err != nil {
@@ -26,5 +26,5 @@ func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget t
 	}
 	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.Options.Threads)
 	block := max(quad*side, blockLasts)
-	return caseOverhead + 2*(side+c.Runner.Settings.WarmUp) + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
+	return caseOverhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
 }
