@@ -139,5 +139,5 @@ func (c *causal[T]) scaled(dst, src []T, factor T) func(w *worker) {
 
 // softmax is that of what is seen.
 func (c *causal[T]) softmax(dst, src []T) func(w *worker) {
-	return c.eachRow(dst, src, func(to, from []T) { c.vec.softmax(to, c.sk, from, c.sk, 1, len(from), 1) })
+	return c.eachRow(dst, src, func(to, from []T) { c.vec.softmax(to, c.sk, from, c.sk, nil, 0, 1, len(from), 1) })
 }

@@ -65,7 +65,7 @@ func (a *attention[T]) qkTSoftmax(mem []byte, q, k, p []T) (func(w *worker), err
 			c := head(p, h, a.sq, a.sk).from(block*s.rows, plan.m)
 			x := plain(head(q, h, a.sq, a.d).from(block*s.rows, plan.m))
 			plan.serial(gs, &x, &keys, &c, nil)
-			a.vec.softmax(c.data, c.ld, c.data, c.ld, plan.m, a.sk, a.scale)
+			a.vec.softmax(c.data, c.ld, c.data, c.ld, nil, 0, plan.m, a.sk, a.scale)
 		}
 	}, nil
 }

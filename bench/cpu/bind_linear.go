@@ -58,7 +58,7 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	epi, norm := epilogueOf(steps), newRowKernel[T](ws, c[last])
+	epi, norm := epilogueOf(steps), newLayerNorm[T](ws, c[last])
 	return &kernel{name: l.name(ws) + "_rows", body: func(w *worker) {
 		for i := 0; i < y.rows; i += rows {
 			count := min(rows, y.rows-i)
@@ -67,7 +67,7 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			lo, hi := w.share(count, 1)
 			for r := i + lo; r < i+hi; r++ {
 				row := y.data[r*y.ld:][:y.cols]
-				norm(row, row, nil)
+				norm.row(row, row, nil)
 			}
 		}
 	}}, nil

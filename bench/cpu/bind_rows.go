@@ -3,77 +3,56 @@ package cpu
 import "hwcal/bench"
 
 func init() {
-	for _, chain := range []string{"layernorm", "add+layernorm", "mask+softmax"} {
-		register(chain, bindRows[float32], bindRows[float64])
-	}
+	register("layernorm", bindLayerNorm[float32], bindLayerNorm[float64])
+	register("add+layernorm", bindLayerNorm[float32], bindLayerNorm[float64])
+	register("mask+softmax", bindMaskedSoftmax[float32], bindMaskedSoftmax[float64])
 }
 
-// bindRows is an operation on whole rows. A sum before it takes place in its first pass
-// over the row.
-func bindRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	norm := newRowKernel[T](ws, c[len(c)-1])
+// bindLayerNorm normalizes rows. A sum before it takes place in its first pass over the
+// row.
+func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	norm := newLayerNorm[T](ws, c[len(c)-1])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width := widthOf(c.Output())
-	parts := partsOf(ws, len(src)/width, 1)
-	if len(c) == 1 {
-		return elementwise(ws, c.String(), func(w *worker) {
-			for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-				norm(dst[i*width:][:width], src[i*width:][:width], nil)
-			}
-		}), nil
+	var second []T
+	if len(c) > 1 {
+		second = data[T](ws, c[0].In[1])
 	}
-	second := data[T](ws, c[0].In[1]) // its rows repeat where it has fewer
-	rows := len(second) / width
-	return elementwise(ws, c.String(), func(w *worker) {
-		j := parts[w.id].lo % rows
-		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-			norm(dst[i*width:][:width], src[i*width:][:width], second[j*width:][:width])
-			if j++; j == rows {
-				j = 0
+	return inRepeats(ws, c, len(second)/width, func(i, j, m int) {
+		for r := range m {
+			var y []T
+			if second != nil {
+				y = second[(j+r)*width:][:width]
 			}
+			norm.row(dst[(i+r)*width:][:width], src[(i+r)*width:][:width], y)
 		}
 	}), nil
 }
 
-// rowKernel is an operation on a row, src or src + y; dst may be src.
-type rowKernel[T float] func(dst, src, y []T)
-
-func newRowKernel[T float](ws *workspace, op bench.Op) rowKernel[T] {
+// bindMaskedSoftmax adds the mask in the first pass of the softmax over the row.
+func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
-	if op.Name == "softmax" {
-		return k.maskedSoftmax
+	src, mask, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
+	width := widthOf(c.Output())
+	return inRepeats(ws, c, len(mask)/width, func(i, j, m int) {
+		k.softmax(dst[i*width:], width, src[i*width:], width, mask[j*width:], width, m, width, 1)
+	}), nil
+}
+
+// inRepeats lets each worker run f over its rows of the output: m of them from row i on,
+// which meet those from row j on of a matrix whose rows repeat.
+func inRepeats(ws *workspace, c bench.Chain, rows int, f func(i, j, m int)) *kernel {
+	all := int(c.Output().Elems()) / widthOf(c.Output())
+	if rows == 0 {
+		rows = all
 	}
-	l := layerNorm[T]{&k, data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps}
-	return l.row
-}
-
-// firstPass reduces a row, or dst = src + y.
-type firstPass[T float] struct {
-	plain func(src *T, n int) T
-	add   func(dst, src, y *T, n int) T
-	join  func(a, b T) T
-}
-
-func (f firstPass[T]) row(dst, src, y []T) (result T) {
-	for at := 0; at < len(src); at += vecCall {
-		n := min(vecCall, len(src)-at)
-		var part T
-		if y == nil {
-			part = f.plain(&src[at], n)
-		} else {
-			part = f.add(&dst[at], &src[at], &y[at], n)
+	parts := partsOf(ws, all, 1)
+	return elementwise(ws, c.String(), func(w *worker) {
+		p := parts[w.id]
+		for i, j := p.lo, p.lo%rows; i < p.hi; j = 0 {
+			m := min(p.hi-i, rows-j)
+			f(i, j, m)
+			i += m
 		}
-		if at > 0 {
-			part = f.join(result, part)
-		}
-		result = part
-	}
-	return result
-}
-
-// maskedSoftmax is the softmax of src + y.
-func (k *vecKernels[T]) maskedSoftmax(dst, src, y []T) {
-	largest := firstPass[T]{add: k.addRowMax, join: func(a, b T) T { return max(a, b) }}.row(dst, src, y)
-	sum := k.expSub(dst, dst, 1, largest)
-	k.scale.slice(dst, dst, nil, 1/sum, 0)
+	})
 }

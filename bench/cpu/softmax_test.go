@@ -57,8 +57,8 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		}
 		const scale = 0.125
 		original := append([]T{}, x...)
-		k.softmax(y, ld, x, ld, rows, n, scale)
-		k.softmax(x, ld, x, ld, rows, n, scale)
+		k.softmax(y, ld, x, ld, nil, 0, rows, n, scale)
+		k.softmax(x, ld, x, ld, nil, 0, rows, n, scale)
 		for i := range rows {
 			want, bound := softmaxRow(original[i*ld:][:n], scale)
 			for j, w := range want {
@@ -87,7 +87,7 @@ func TestSoftmaxOfExtremes(t *testing.T) {
 			x[i] = float32(math.Inf(-1))
 		}
 		x[7], x[41], x[3] = 3e4, 3e4, 1
-		k.softmax(x, 50, x, 50, 1, 50, 1)
+		k.softmax(x, 50, x, 50, nil, 0, 1, 50, 1)
 		for i, v := range x {
 			want := float32(0)
 			if i == 7 || i == 41 {
@@ -98,7 +98,7 @@ func TestSoftmaxOfExtremes(t *testing.T) {
 			}
 		}
 		x[9] = float32(math.NaN())
-		k.softmax(x, 50, x, 50, 1, 50, 1)
+		k.softmax(x, 50, x, 50, nil, 0, 1, 50, 1)
 		if x[0] == x[0] {
 			t.Fatalf("cpu: %s softmax of a NaN gives %g", isa, x[0])
 		}

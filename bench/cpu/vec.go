@@ -41,21 +41,16 @@ type vecKernels[T float] struct {
 	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
 	rowSum     func(src *T, n int) T
 	rowSquares func(src *T, n int, mean T) T
-	// addRowMax and addRowSum write dst[j] = src[j] + y[j] and return the maximum, of which
-	// NaNs may be left out, and the sum of it.
-	addRowMax func(dst, src, y *T, n int) T
+	// addRowSum writes dst[j] = src[j] + y[j] and returns the sum of it.
 	addRowSum func(dst, src, y *T, n int) T
 	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
 	normalize func(dst, src, gamma, beta *T, n int, mean, scale T)
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *T, n int, scale T, least, at uint32)
-	// expSum writes dst[j] = e^(scale src[j] - max) and returns the sum. The
-	// exponents must not be positive beyond rounding; denormal results may be 0.
-	expSum func(dst, src *T, n int, scale, max T) T
-	// softmaxRows writes dst[i*ldd+j] = e^(scale (src[i*lds+j] - max)) / sum, with the
-	// maximum of row i and the sum over it, for m rows of n elements. Denormal results
-	// may be 0. dst may be src.
-	softmaxRows func(dst, src *T, ldd, lds, m, n int, scale T)
+	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
+	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
+	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src.
+	softmaxRows func(dst, src, y *T, ldd, lds, ldy, m, n int, scale T)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix.
 	colMax func(dst, src *T, ld, m, n int)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column

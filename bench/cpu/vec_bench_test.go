@@ -65,7 +65,7 @@ func benchmarkVec[T float](b *testing.B, isa ISA, dtype string) {
 			{"affine", flat(k.affine)}, {"affineRelu", flat(k.affineRelu)},
 			{"add", biased(k.add)}, {"addRelu", biased(k.addRelu)}, {"addGelu", biased(k.addGelu)},
 			{"exp", flat(k.exp)}, {"erf", flat(k.erf)}, {"tanh", flat(k.tanh)}, {"gelu", flat(k.gelu)},
-			{"softmax", func() { k.softmax(dst, len(row), src, len(row), n/len(row), len(row), 1) }},
+			{"softmax", func() { k.softmax(dst, len(row), src, len(row), nil, 0, n/len(row), len(row), 1) }},
 		} {
 			b.Run(fmt.Sprintf("%s/%s/%s/%s", isa, dtype, level.name, op.name), func(b *testing.B) {
 				for b.Loop() {

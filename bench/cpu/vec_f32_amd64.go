@@ -292,12 +292,12 @@ func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 
-// vecSoftmaxF32AVX512, with max over the row:
+// vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y:
 //
 //	for i := range m {
 //		sum := 0
 //		for j := range n {
-//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			dst[i*ldd+j] = exp(scale*(src[i*lds+j]+y[i*ldy+j]) - scale*max)
 //			sum += dst[i*ldd+j]
 //		}
 //		for j := range n {
@@ -306,12 +306,12 @@ func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecSoftmaxF32AVX512(dst, src *float32, ldd, lds, m, n int, scale float32)
+func vecSoftmaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
 
 // vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSoftmaxF32AVX2(dst, src *float32, ldd, lds, m, n int, scale float32)
+func vecSoftmaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
 
 // vecRowSumF32AVX512:
 //
@@ -327,22 +327,6 @@ func vecRowSumF32AVX512(src *float32, n int) float32
 //
 //go:noescape
 func vecRowSumF32AVX2(src *float32, n int) float32
-
-// vecAddRowMaxF32AVX512:
-//
-//	largest := -inf
-//	for j := range n {
-//		dst[j] = src[j] + y[j]
-//		largest = max(largest, dst[j])
-//	}
-//
-//go:noescape
-func vecAddRowMaxF32AVX512(dst, src, y *float32, n int) float32
-
-// vecAddRowMaxF32AVX2 is the same loop.
-//
-//go:noescape
-func vecAddRowMaxF32AVX2(dst, src, y *float32, n int) float32
 
 // vecAddRowSumF32AVX512:
 //
@@ -406,21 +390,6 @@ func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint
 //
 //go:noescape
 func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32)
-
-// vecExpSumF32AVX512:
-//
-//	for j := range n {
-//		dst[j] = exp(src[j]*scale - max)
-//		sum += dst[j]
-//	}
-//
-//go:noescape
-func vecExpSumF32AVX512(dst, src *float32, n int, scale, max float32) float32
-
-// vecExpSumF32AVX2 is the same loop.
-//
-//go:noescape
-func vecExpSumF32AVX2(dst, src *float32, n int, scale, max float32) float32
 
 // vecColMaxF32AVX512:
 //

@@ -2161,63 +2161,135 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-52
+TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-68
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         ldd+16(FP), DX
-	MOVQ         lds+24(FP), BX
-	MOVQ         m+32(FP), SI
-	SHLQ         $0x02, DX
-	SHLQ         $0x02, BX
+	MOVQ         y+16(FP), DX
+	MOVQ         m+48(FP), BX
+	MOVQ         ldd+24(FP), SI
+	MOVQ         lds+32(FP), DI
+	MOVQ         ldy+40(FP), R8
+	SHLQ         $0x02, SI
+	SHLQ         $0x02, DI
+	SHLQ         $0x02, R8
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 
 row:
-	LEAQ         (CX)(BX*1), R9
+	LEAQ         (CX)(DI*1), R11
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y5
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+32, DI
-	JLT          maxmaindone
+	TESTQ        DX, DX
+	JZ           plain
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+32, R9
+	JLT          addmaindone
+
+addmain:
+	VMOVUPS (CX)(R10*1), Y6
+	VMOVUPS (DX)(R10*1), Y7
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, (AX)(R10*1)
+	VMAXPS  Y6, Y2, Y2
+	VMOVUPS 32(CX)(R10*1), Y6
+	VMOVUPS 32(DX)(R10*1), Y7
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, 32(AX)(R10*1)
+	VMAXPS  Y6, Y3, Y3
+	VMOVUPS 64(CX)(R10*1), Y6
+	VMOVUPS 64(DX)(R10*1), Y7
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, 64(AX)(R10*1)
+	VMAXPS  Y6, Y4, Y4
+	VMOVUPS 96(CX)(R10*1), Y6
+	VMOVUPS 96(DX)(R10*1), Y7
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, 96(AX)(R10*1)
+	VMAXPS  Y6, Y5, Y5
+	ADDQ    $+128, R10
+	SUBQ    $+32, R9
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+32, R9
+	SUBQ $+8, R9
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPS (CX)(R10*1), Y6
+	VMOVUPS (DX)(R10*1), Y7
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, (AX)(R10*1)
+	VMAXPS  Y6, Y2, Y2
+	ADDQ    $+32, R10
+	SUBQ    $+8, R9
+	JGE     addsingle
+
+addsingledone:
+	ADDQ         $+8, R9
+	JZ           adddone
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y6
+	VMASKMOVPS   (CX)(R10*1), Y6, Y7
+	VMASKMOVPS   (DX)(R10*1), Y6, Y8
+	VADDPS       Y8, Y7, Y7
+	VMASKMOVPS   Y7, Y6, (AX)(R10*1)
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y8
+	VBLENDVPS    Y6, Y7, Y8, Y7
+	VMAXPS       Y7, Y2, Y2
+
+adddone:
+	ADDQ R8, DX
+	MOVQ AX, CX
+	JMP  known
+
+plain:
+	MOVQ n+56(FP), R9
+	XORQ R10, R10
+	SUBQ $+32, R9
+	JLT  maxmaindone
 
 maxmain:
-	VMAXPS (CX)(R8*1), Y2, Y2
-	VMAXPS 32(CX)(R8*1), Y3, Y3
-	VMAXPS 64(CX)(R8*1), Y4, Y4
-	VMAXPS 96(CX)(R8*1), Y5, Y5
-	ADDQ   $+128, R8
-	SUBQ   $+32, DI
+	VMAXPS (CX)(R10*1), Y2, Y2
+	VMAXPS 32(CX)(R10*1), Y3, Y3
+	VMAXPS 64(CX)(R10*1), Y4, Y4
+	VMAXPS 96(CX)(R10*1), Y5, Y5
+	ADDQ   $+128, R10
+	SUBQ   $+32, R9
 	JGE    maxmain
 
 maxmaindone:
-	ADDQ $+32, DI
-	SUBQ $+8, DI
+	ADDQ $+32, R9
+	SUBQ $+8, R9
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (CX)(R8*1), Y2, Y2
-	ADDQ   $+32, R8
-	SUBQ   $+8, DI
+	VMAXPS (CX)(R10*1), Y2, Y2
+	ADDQ   $+32, R10
+	SUBQ   $+8, R9
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+8, DI
+	ADDQ         $+8, R9
 	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
-	SHLQ         $0x02, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (CX)(R8*1), Y6, Y7
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y6
+	VMASKMOVPS   (CX)(R10*1), Y6, Y7
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
 maxdone:
+known:
 	VMAXPS       Y4, Y2, Y2
 	VMAXPS       Y5, Y3, Y3
 	VMAXPS       Y3, Y2, Y2
@@ -2228,24 +2300,24 @@ maxdone:
 	VPERMILPS    $0xb1, X2, X3
 	VMAXPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
-	VBROADCASTSS scale+48(FP), Y3
+	VBROADCASTSS scale+64(FP), Y3
 	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+32, DI
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+32, R9
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R9)(R8*1)
-	PREFETCHT0   64(R9)(R8*1)
-	VMOVUPS      (CX)(R8*1), Y8
-	VMOVUPS      32(CX)(R8*1), Y11
-	VMOVUPS      64(CX)(R8*1), Y14
-	VMOVUPS      96(CX)(R8*1), Y17
+	PREFETCHT0   (R11)(R10*1)
+	PREFETCHT0   64(R11)(R10*1)
+	VMOVUPS      (CX)(R10*1), Y8
+	VMOVUPS      32(CX)(R10*1), Y11
+	VMOVUPS      64(CX)(R10*1), Y14
+	VMOVUPS      96(CX)(R10*1), Y17
 	VFMSUB213PS  Y2, Y3, Y8
 	VFMSUB213PS  Y2, Y3, Y11
 	VFMSUB213PS  Y2, Y3, Y14
@@ -2310,26 +2382,26 @@ expmain:
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y15, Y16, Y16
 	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (AX)(R8*1)
-	VMOVUPS      Y13, 32(AX)(R8*1)
-	VMOVUPS      Y16, 64(AX)(R8*1)
-	VMOVUPS      Y19, 96(AX)(R8*1)
+	VMOVUPS      Y10, (AX)(R10*1)
+	VMOVUPS      Y13, 32(AX)(R10*1)
+	VMOVUPS      Y16, 64(AX)(R10*1)
+	VMOVUPS      Y19, 96(AX)(R10*1)
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y13, Y5, Y5
 	VADDPS       Y16, Y6, Y6
 	VADDPS       Y19, Y7, Y7
-	ADDQ         $+128, R8
-	SUBQ         $+32, DI
+	ADDQ         $+128, R10
+	SUBQ         $+32, R9
 	JGE          expmain
 
 expmaindone:
-	ADDQ $+32, DI
-	SUBQ $+8, DI
+	ADDQ $+32, R9
+	SUBQ $+8, R9
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R9)(R8*1)
-	VMOVUPS      (CX)(R8*1), Y8
+	PREFETCHT0   (R11)(R10*1)
+	VMOVUPS      (CX)(R10*1), Y8
 	VFMSUB213PS  Y2, Y3, Y8
 	VMAXPS       Y8, Y0, Y8
 	VMOVAPS      Y1, Y9
@@ -2346,21 +2418,21 @@ expsingle:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
 	VPSLLD       $0x17, Y9, Y9
 	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (AX)(R8*1)
+	VMOVUPS      Y10, (AX)(R10*1)
 	VADDPS       Y10, Y4, Y4
-	ADDQ         $+32, R8
-	SUBQ         $+8, DI
+	ADDQ         $+32, R10
+	SUBQ         $+8, R9
 	JGE          expsingle
 
 expsingledone:
-	ADDQ         $+8, DI
+	ADDQ         $+8, R9
 	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
-	SHLQ         $0x02, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y8
-	PREFETCHT0   (R9)(R8*1)
-	VMASKMOVPS   (CX)(R8*1), Y8, Y9
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y8
+	PREFETCHT0   (R11)(R10*1)
+	VMASKMOVPS   (CX)(R10*1), Y8, Y9
 	VFMSUB213PS  Y2, Y3, Y9
 	VMAXPS       Y9, Y0, Y9
 	VMOVAPS      Y1, Y2
@@ -2377,7 +2449,7 @@ expsingledone:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VMASKMOVPS   Y3, Y8, (AX)(R10*1)
 	VANDPS       Y8, Y3, Y3
 	VADDPS       Y3, Y4, Y4
 
@@ -2394,56 +2466,56 @@ expdone:
 	VBROADCASTSS X4, Y4
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
 	VDIVPS       Y4, Y2, Y2
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+32, DI
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+32, R9
 	JLT          scalemaindone
 
 scalemain:
-	VMOVUPS (AX)(R8*1), Y3
+	VMOVUPS (AX)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS 32(AX)(R8*1), Y3
+	VMOVUPS Y3, (AX)(R10*1)
+	VMOVUPS 32(AX)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 32(AX)(R8*1)
-	VMOVUPS 64(AX)(R8*1), Y3
+	VMOVUPS Y3, 32(AX)(R10*1)
+	VMOVUPS 64(AX)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 64(AX)(R8*1)
-	VMOVUPS 96(AX)(R8*1), Y3
+	VMOVUPS Y3, 64(AX)(R10*1)
+	VMOVUPS 96(AX)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 96(AX)(R8*1)
-	ADDQ    $+128, R8
-	SUBQ    $+32, DI
+	VMOVUPS Y3, 96(AX)(R10*1)
+	ADDQ    $+128, R10
+	SUBQ    $+32, R9
 	JGE     scalemain
 
 scalemaindone:
-	ADDQ $+32, DI
-	SUBQ $+8, DI
+	ADDQ $+32, R9
+	SUBQ $+8, R9
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (AX)(R8*1), Y3
+	VMOVUPS (AX)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, (AX)(R8*1)
-	ADDQ    $+32, R8
-	SUBQ    $+8, DI
+	VMOVUPS Y3, (AX)(R10*1)
+	ADDQ    $+32, R10
+	SUBQ    $+8, R9
 	JGE     scalesingle
 
 scalesingledone:
-	ADDQ       $+8, DI
+	ADDQ       $+8, R9
 	JZ         scaledone
 	LEAQ       vecMaskf32avx2<>+32(SB), CX
-	SHLQ       $0x02, DI
-	SUBQ       DI, CX
+	SHLQ       $0x02, R9
+	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPS (AX)(R8*1), Y3, Y4
+	VMASKMOVPS (AX)(R10*1), Y3, Y4
 	VMULPS     Y2, Y4, Y4
-	VMASKMOVPS Y4, Y3, (AX)(R8*1)
+	VMASKMOVPS Y4, Y3, (AX)(R10*1)
 
 scaledone:
-	ADDQ DX, AX
-	MOVQ R9, CX
-	DECQ SI
+	ADDQ SI, AX
+	MOVQ R11, CX
+	DECQ BX
 	JNZ  row
 	VZEROUPPER
 	RET
@@ -2690,112 +2762,25 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddRowMaxF32AVX2(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX2
-TEXT ·vecAddRowMaxF32AVX2(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VMAXPS  Y5, Y1, Y1
-	VMOVUPS 32(AX)(DX*1), Y5
-	VMOVUPS 32(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 32(BX)(DX*1)
-	VMAXPS  Y5, Y2, Y2
-	VMOVUPS 64(AX)(DX*1), Y5
-	VMOVUPS 64(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 64(BX)(DX*1)
-	VMAXPS  Y5, Y3, Y3
-	VMOVUPS 96(AX)(DX*1), Y5
-	VMOVUPS 96(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 96(BX)(DX*1)
-	VMAXPS  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+32, CX
-	JGE     stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VMAXPS  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+8, CX
-	JGE     stripsingle
-
-stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), DI
-	SHLQ       $0x02, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VMASKMOVPS (SI)(DX*1), Y5, Y7
-	VADDPS     Y7, Y6, Y6
-	VMASKMOVPS Y6, Y5, (BX)(DX*1)
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VMAXPS     Y6, Y1, Y1
-
-stripdone:
-	VMAXPS       Y3, Y1, Y1
-	VMAXPS       Y4, Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VMAXPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VMAXPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
 // func vecRowSumF32AVX2(src *float32, n int) float32
 // Requires: AVX, AVX2
 TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPS (AX)(DX*1), Y1, Y1
-	VADDPS 32(AX)(DX*1), Y2, Y2
-	VADDPS 64(AX)(DX*1), Y3, Y3
-	VADDPS 96(AX)(DX*1), Y4, Y4
+	VADDPS (AX)(DX*1), Y0, Y0
+	VADDPS 32(AX)(DX*1), Y1, Y1
+	VADDPS 64(AX)(DX*1), Y2, Y2
+	VADDPS 96(AX)(DX*1), Y3, Y3
 	ADDQ   $+128, DX
 	SUBQ   $+32, CX
 	JGE    stripmain
@@ -2806,7 +2791,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPS (AX)(DX*1), Y1, Y1
+	VADDPS (AX)(DX*1), Y0, Y0
 	ADDQ   $+32, DX
 	SUBQ   $+8, CX
 	JGE    stripsingle
@@ -2817,23 +2802,23 @@ stripsingledone:
 	LEAQ       vecMaskf32avx2<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VADDPS     Y6, Y1, Y1
+	VMOVUPS    (BX), Y4
+	VMASKMOVPS (AX)(DX*1), Y4, Y5
+	VANDPS     Y4, Y5, Y5
+	VADDPS     Y5, Y0, Y0
 
 stripdone:
+	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, ret+16(FP)
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -2845,36 +2830,35 @@ TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), BX
 	MOVQ         y+16(FP), SI
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VMOVAPS      Y0, Y1
-	VMOVAPS      Y0, Y2
-	VMOVAPS      Y0, Y3
-	VMOVAPS      Y0, Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS 32(AX)(DX*1), Y5
-	VMOVUPS 32(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 32(BX)(DX*1)
-	VADDPS  Y5, Y2, Y2
-	VMOVUPS 64(AX)(DX*1), Y5
-	VMOVUPS 64(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 64(BX)(DX*1)
-	VADDPS  Y5, Y3, Y3
-	VMOVUPS 96(AX)(DX*1), Y5
-	VMOVUPS 96(SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 96(BX)(DX*1)
+	VMOVUPS (AX)(DX*1), Y4
+	VMOVUPS (SI)(DX*1), Y5
 	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, (BX)(DX*1)
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(AX)(DX*1), Y4
+	VMOVUPS 32(SI)(DX*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, 32(BX)(DX*1)
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(AX)(DX*1), Y4
+	VMOVUPS 64(SI)(DX*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, 64(BX)(DX*1)
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(AX)(DX*1), Y4
+	VMOVUPS 96(SI)(DX*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, 96(BX)(DX*1)
+	VADDPS  Y4, Y3, Y3
 	ADDQ    $+128, DX
 	SUBQ    $+32, CX
 	JGE     stripmain
@@ -2885,11 +2869,11 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPS (AX)(DX*1), Y5
-	VMOVUPS (SI)(DX*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (BX)(DX*1)
-	VADDPS  Y5, Y1, Y1
+	VMOVUPS (AX)(DX*1), Y4
+	VMOVUPS (SI)(DX*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, (BX)(DX*1)
+	VADDPS  Y4, Y0, Y0
 	ADDQ    $+32, DX
 	SUBQ    $+8, CX
 	JGE     stripsingle
@@ -2900,26 +2884,26 @@ stripsingledone:
 	LEAQ       vecMaskf32avx2<>+32(SB), DI
 	SHLQ       $0x02, CX
 	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VMASKMOVPS (SI)(DX*1), Y5, Y7
-	VADDPS     Y7, Y6, Y6
-	VMASKMOVPS Y6, Y5, (BX)(DX*1)
-	VBLENDVPS  Y5, Y6, Y0, Y6
-	VADDPS     Y6, Y1, Y1
+	VMOVUPS    (DI), Y4
+	VMASKMOVPS (AX)(DX*1), Y4, Y5
+	VMASKMOVPS (SI)(DX*1), Y4, Y6
+	VADDPS     Y6, Y5, Y5
+	VMASKMOVPS Y5, Y4, (BX)(DX*1)
+	VANDPS     Y4, Y5, Y5
+	VADDPS     Y5, Y0, Y0
 
 stripdone:
+	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, ret+32(FP)
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -2993,185 +2977,6 @@ stripdone:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS X1, Y1
 	VMOVSS       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX2(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpSumF32AVX2(SB), NOSPLIT, $0-36
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSS scale+24(FP), Y0
-	VBROADCASTSS max+28(FP), Y1
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	LEAQ         (CX)(DX*4), SI
-	MOVQ         n+16(FP), DX
-	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS      (CX)(BX*1), Y8
-	VMOVUPS      32(CX)(BX*1), Y11
-	VMOVUPS      64(CX)(BX*1), Y14
-	VMOVUPS      96(CX)(BX*1), Y17
-	PREFETCHT0   (SI)(BX*1)
-	PREFETCHT0   32(SI)(BX*1)
-	PREFETCHT0   64(SI)(BX*1)
-	PREFETCHT0   96(SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y8
-	VFMSUB213PS  Y1, Y0, Y11
-	VFMSUB213PS  Y1, Y0, Y14
-	VFMSUB213PS  Y1, Y0, Y17
-	VMAXPS       Y8, Y2, Y8
-	VMAXPS       Y11, Y2, Y11
-	VMAXPS       Y14, Y2, Y14
-	VMAXPS       Y17, Y2, Y17
-	VMOVAPS      Y3, Y9
-	VMOVAPS      Y3, Y12
-	VMOVAPS      Y3, Y15
-	VMOVAPS      Y3, Y18
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y11, Y12
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y14, Y15
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y17, Y18
-	VSUBPS       Y3, Y9, Y10
-	VSUBPS       Y3, Y12, Y13
-	VSUBPS       Y3, Y15, Y16
-	VSUBPS       Y3, Y18, Y19
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y13, Y11
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y16, Y14
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y19, Y17
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y13, Y11
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y16, Y14
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y19, Y17
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y13
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y16
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y19
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y12, Y12
-	VPSLLD       $0x17, Y15, Y15
-	VPSLLD       $0x17, Y18, Y18
-	VMULPS       Y9, Y10, Y10
-	VMULPS       Y12, Y13, Y13
-	VMULPS       Y15, Y16, Y16
-	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (AX)(BX*1)
-	VMOVUPS      Y13, 32(AX)(BX*1)
-	VMOVUPS      Y16, 64(AX)(BX*1)
-	VMOVUPS      Y19, 96(AX)(BX*1)
-	VADDPS       Y10, Y4, Y4
-	VADDPS       Y13, Y5, Y5
-	VADDPS       Y16, Y6, Y6
-	VADDPS       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+32, DX
-	JGE          stripmain
-
-stripmaindone:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS      (CX)(BX*1), Y8
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y8
-	VMAXPS       Y8, Y2, Y8
-	VMOVAPS      Y3, Y9
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
-	VSUBPS       Y3, Y9, Y10
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (AX)(BX*1)
-	VADDPS       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+8, DX
-	JGE          stripsingle
-
-stripsingledone:
-	ADDQ         $+8, DX
-	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), DI
-	SHLQ         $0x02, DX
-	SUBQ         DX, DI
-	VMOVUPS      (DI), Y8
-	VMASKMOVPS   (CX)(BX*1), Y8, Y9
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PS  Y1, Y0, Y9
-	VMAXPS       Y9, Y2, Y9
-	VMOVAPS      Y3, Y0
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y0
-	VSUBPS       Y3, Y0, Y1
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y1
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y1
-	VMASKMOVPS   Y1, Y8, (AX)(BX*1)
-	VANDPS       Y8, Y1, Y1
-	VADDPS       Y1, Y4, Y4
-
-stripdone:
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0x4e, X4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0xb1, X4, X0
-	VADDPS       X0, X4, X4
-	VBROADCASTSS X4, Y4
-	VMOVSS       X4, ret+32(FP)
 	VZEROUPPER
 	RET
 

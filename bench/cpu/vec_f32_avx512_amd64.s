@@ -2765,36 +2765,107 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, scale float32)
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-52
+TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-68
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         ldd+16(FP), BX
-	MOVQ         lds+24(FP), SI
-	MOVQ         m+32(FP), DI
-	SHLQ         $0x02, BX
-	SHLQ         $0x02, SI
+	MOVQ         y+16(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x02, DI
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, R9
 	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 
 row:
-	LEAQ         (DX)(SI*1), R9
+	LEAQ         (DX)(R8*1), R11
 	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+184(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+184(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+184(SB), Z5
-	MOVQ         n+40(FP), CX
-	XORQ         R8, R8
+	TESTQ        BX, BX
+	JZ           plain
+	MOVQ         n+56(FP), CX
+	XORQ         R10, R10
 	SUBQ         $+64, CX
-	JLT          maxmaindone
+	JLT          addmaindone
+
+addmain:
+	VMOVUPS (DX)(R10*1), Z6
+	VMOVUPS (BX)(R10*1), Z7
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, (AX)(R10*1)
+	VMAXPS  Z6, Z2, Z2
+	VMOVUPS 64(DX)(R10*1), Z6
+	VMOVUPS 64(BX)(R10*1), Z7
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, 64(AX)(R10*1)
+	VMAXPS  Z6, Z3, Z3
+	VMOVUPS 128(DX)(R10*1), Z6
+	VMOVUPS 128(BX)(R10*1), Z7
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, 128(AX)(R10*1)
+	VMAXPS  Z6, Z4, Z4
+	VMOVUPS 192(DX)(R10*1), Z6
+	VMOVUPS 192(BX)(R10*1), Z7
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, 192(AX)(R10*1)
+	VMAXPS  Z6, Z5, Z5
+	ADDQ    $+256, R10
+	SUBQ    $+64, CX
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPS (DX)(R10*1), Z6
+	VMOVUPS (BX)(R10*1), Z7
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, (AX)(R10*1)
+	VMAXPS  Z6, Z2, Z2
+	ADDQ    $+64, R10
+	SUBQ    $+16, CX
+	JGE     addsingle
+
+addsingledone:
+	ADDQ         $+16, CX
+	JZ           adddone
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPS.Z    (DX)(R10*1), K1, Z6
+	VMOVUPS.Z    (BX)(R10*1), K1, Z7
+	VADDPS       Z7, Z6, Z6
+	VMOVUPS      Z6, K1, (AX)(R10*1)
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z7
+	VBLENDMPS    Z6, Z7, K1, Z6
+	VMAXPS       Z6, Z2, Z2
+
+adddone:
+	ADDQ R9, BX
+	MOVQ AX, DX
+	JMP  known
+
+plain:
+	MOVQ n+56(FP), CX
+	XORQ R10, R10
+	SUBQ $+64, CX
+	JLT  maxmaindone
 
 maxmain:
-	VMAXPS (DX)(R8*1), Z2, Z2
-	VMAXPS 64(DX)(R8*1), Z3, Z3
-	VMAXPS 128(DX)(R8*1), Z4, Z4
-	VMAXPS 192(DX)(R8*1), Z5, Z5
-	ADDQ   $+256, R8
+	VMAXPS (DX)(R10*1), Z2, Z2
+	VMAXPS 64(DX)(R10*1), Z3, Z3
+	VMAXPS 128(DX)(R10*1), Z4, Z4
+	VMAXPS 192(DX)(R10*1), Z5, Z5
+	ADDQ   $+256, R10
 	SUBQ   $+64, CX
 	JGE    maxmain
 
@@ -2804,24 +2875,25 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (DX)(R8*1), Z2, Z2
-	ADDQ   $+64, R8
+	VMAXPS (DX)(R10*1), Z2, Z2
+	ADDQ   $+64, R10
 	SUBQ   $+16, CX
 	JGE    maxsingle
 
 maxsingledone:
 	ADDQ         $+16, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	VMOVUPS.Z    (DX)(R8*1), K1, Z6
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPS.Z    (DX)(R10*1), K1, Z6
 	VBROADCASTSS vecConstf32avx512<>+184(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
 maxdone:
+known:
 	VMAXPS        Z4, Z2, Z2
 	VMAXPS        Z5, Z3, Z3
 	VMAXPS        Z3, Z2, Z2
@@ -2834,26 +2906,26 @@ maxdone:
 	VPERMILPS     $0xb1, X2, X3
 	VMAXPS        X3, X2, X2
 	VBROADCASTSS  X2, Z2
-	VBROADCASTSS  scale+48(FP), Z3
+	VBROADCASTSS  scale+64(FP), Z3
 	VMULPS        Z3, Z2, Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
+	MOVQ          n+56(FP), CX
+	XORQ          R10, R10
 	SUBQ          $+64, CX
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0        (R9)(R8*1)
-	PREFETCHT0        64(R9)(R8*1)
-	PREFETCHT0        128(R9)(R8*1)
-	PREFETCHT0        192(R9)(R8*1)
-	VMOVUPS           (DX)(R8*1), Z8
-	VMOVUPS           64(DX)(R8*1), Z11
-	VMOVUPS           128(DX)(R8*1), Z14
-	VMOVUPS           192(DX)(R8*1), Z17
+	PREFETCHT0        (R11)(R10*1)
+	PREFETCHT0        64(R11)(R10*1)
+	PREFETCHT0        128(R11)(R10*1)
+	PREFETCHT0        192(R11)(R10*1)
+	VMOVUPS           (DX)(R10*1), Z8
+	VMOVUPS           64(DX)(R10*1), Z11
+	VMOVUPS           128(DX)(R10*1), Z14
+	VMOVUPS           192(DX)(R10*1), Z17
 	VFMSUB213PS       Z2, Z3, Z8
 	VFMSUB213PS       Z2, Z3, Z11
 	VFMSUB213PS       Z2, Z3, Z14
@@ -2918,15 +2990,15 @@ expmain:
 	VMULPS            Z12, Z13, Z13
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (AX)(R8*1)
-	VMOVUPS           Z13, 64(AX)(R8*1)
-	VMOVUPS           Z16, 128(AX)(R8*1)
-	VMOVUPS           Z19, 192(AX)(R8*1)
+	VMOVUPS           Z10, (AX)(R10*1)
+	VMOVUPS           Z13, 64(AX)(R10*1)
+	VMOVUPS           Z16, 128(AX)(R10*1)
+	VMOVUPS           Z19, 192(AX)(R10*1)
 	VADDPS            Z10, Z4, Z4
 	VADDPS            Z13, Z5, Z5
 	VADDPS            Z16, Z6, Z6
 	VADDPS            Z19, Z7, Z7
-	ADDQ              $+256, R8
+	ADDQ              $+256, R10
 	SUBQ              $+64, CX
 	JGE               expmain
 
@@ -2936,8 +3008,8 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0        (R9)(R8*1)
-	VMOVUPS           (DX)(R8*1), Z8
+	PREFETCHT0        (R11)(R10*1)
+	VMOVUPS           (DX)(R10*1), Z8
 	VFMSUB213PS       Z2, Z3, Z8
 	VMAXPS            Z8, Z0, Z8
 	VMOVAPS           Z1, Z9
@@ -2954,21 +3026,21 @@ expsingle:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
 	VPSLLD            $0x17, Z9, Z9
 	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (AX)(R8*1)
+	VMOVUPS           Z10, (AX)(R10*1)
 	VADDPS            Z10, Z4, Z4
-	ADDQ              $+64, R8
+	ADDQ              $+64, R10
 	SUBQ              $+16, CX
 	JGE               expsingle
 
 expsingledone:
 	ADDQ              $+16, CX
 	JZ                expdone
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	PREFETCHT0        (R9)(R8*1)
-	VMOVUPS.Z         (DX)(R8*1), K1, Z8
+	MOVQ              $0x00000001, R12
+	SHLQ              CL, R12
+	DECQ              R12
+	KMOVW             R12, K1
+	PREFETCHT0        (R11)(R10*1)
+	VMOVUPS.Z         (DX)(R10*1), K1, Z8
 	VFMSUB213PS       Z2, Z3, Z8
 	VMAXPS            Z8, Z0, Z8
 	VMOVAPS           Z1, Z2
@@ -2985,7 +3057,7 @@ expsingledone:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
 	VPSLLD            $0x17, Z2, Z2
 	VMULPS            Z2, Z3, Z3
-	VMOVUPS           Z3, K1, (AX)(R8*1)
+	VMOVUPS           Z3, K1, (AX)(R10*1)
 	VADDPS            Z3, Z4, K1, Z4
 
 expdone:
@@ -3003,25 +3075,25 @@ expdone:
 	VBROADCASTSS  X4, Z4
 	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
 	VDIVPS        Z4, Z2, Z2
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
+	MOVQ          n+56(FP), CX
+	XORQ          R10, R10
 	SUBQ          $+64, CX
 	JLT           scalemaindone
 
 scalemain:
-	VMOVUPS (AX)(R8*1), Z3
+	VMOVUPS (AX)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, (AX)(R8*1)
-	VMOVUPS 64(AX)(R8*1), Z3
+	VMOVUPS Z3, (AX)(R10*1)
+	VMOVUPS 64(AX)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 64(AX)(R8*1)
-	VMOVUPS 128(AX)(R8*1), Z3
+	VMOVUPS Z3, 64(AX)(R10*1)
+	VMOVUPS 128(AX)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 128(AX)(R8*1)
-	VMOVUPS 192(AX)(R8*1), Z3
+	VMOVUPS Z3, 128(AX)(R10*1)
+	VMOVUPS 192(AX)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 192(AX)(R8*1)
-	ADDQ    $+256, R8
+	VMOVUPS Z3, 192(AX)(R10*1)
+	ADDQ    $+256, R10
 	SUBQ    $+64, CX
 	JGE     scalemain
 
@@ -3031,10 +3103,10 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (AX)(R8*1), Z3
+	VMOVUPS (AX)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, (AX)(R8*1)
-	ADDQ    $+64, R8
+	VMOVUPS Z3, (AX)(R10*1)
+	ADDQ    $+64, R10
 	SUBQ    $+16, CX
 	JGE     scalesingle
 
@@ -3045,14 +3117,14 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (AX)(R8*1), K1, Z3
+	VMOVUPS.Z (AX)(R10*1), K1, Z3
 	VMULPS    Z2, Z3, Z3
-	VMOVUPS   Z3, K1, (AX)(R8*1)
+	VMOVUPS   Z3, K1, (AX)(R10*1)
 
 scaledone:
-	ADDQ BX, AX
-	MOVQ R9, DX
-	DECQ DI
+	ADDQ DI, AX
+	MOVQ R11, DX
+	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
@@ -3299,114 +3371,25 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddRowMaxF32AVX512(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowMaxF32AVX512(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VMAXPS  Z5, Z1, Z1
-	VMOVUPS 64(AX)(DX*1), Z5
-	VMOVUPS 64(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 64(BX)(DX*1)
-	VMAXPS  Z5, Z2, Z2
-	VMOVUPS 128(AX)(DX*1), Z5
-	VMOVUPS 128(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 128(BX)(DX*1)
-	VMAXPS  Z5, Z3, Z3
-	VMOVUPS 192(AX)(DX*1), Z5
-	VMOVUPS 192(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 192(BX)(DX*1)
-	VMAXPS  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+64, CX
-	JGE     stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VMAXPS  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+16, CX
-	JGE     stripsingle
-
-stripsingledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VMOVUPS.Z (SI)(DX*1), K1, Z6
-	VADDPS    Z6, Z5, Z5
-	VMOVUPS   Z5, K1, (BX)(DX*1)
-	VBLENDMPS Z5, Z0, K1, Z5
-	VMAXPS    Z5, Z1, Z1
-
-stripdone:
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z4, Z2, Z2
-	VMAXPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
 // func vecRowSumF32AVX512(src *float32, n int) float32
 // Requires: AVX, AVX512F
 TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPS (AX)(DX*1), Z1, Z1
-	VADDPS 64(AX)(DX*1), Z2, Z2
-	VADDPS 128(AX)(DX*1), Z3, Z3
-	VADDPS 192(AX)(DX*1), Z4, Z4
+	VADDPS (AX)(DX*1), Z0, Z0
+	VADDPS 64(AX)(DX*1), Z1, Z1
+	VADDPS 128(AX)(DX*1), Z2, Z2
+	VADDPS 192(AX)(DX*1), Z3, Z3
 	ADDQ   $+256, DX
 	SUBQ   $+64, CX
 	JGE    stripmain
@@ -3417,7 +3400,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPS (AX)(DX*1), Z1, Z1
+	VADDPS (AX)(DX*1), Z0, Z0
 	ADDQ   $+64, DX
 	SUBQ   $+16, CX
 	JGE    stripsingle
@@ -3429,24 +3412,23 @@ stripsingledone:
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VBLENDMPS Z5, Z0, K1, Z5
-	VADDPS    Z5, Z1, Z1
+	VMOVUPS.Z (AX)(DX*1), K1, Z4
+	VADDPS    Z4, Z0, K1, Z0
 
 stripdone:
+	VADDPS        Z2, Z0, Z0
 	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, ret+16(FP)
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3458,36 +3440,35 @@ TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), BX
 	MOVQ         y+16(FP), SI
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VMOVAPS      Z0, Z1
-	VMOVAPS      Z0, Z2
-	VMOVAPS      Z0, Z3
-	VMOVAPS      Z0, Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VADDPS  Z5, Z1, Z1
-	VMOVUPS 64(AX)(DX*1), Z5
-	VMOVUPS 64(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 64(BX)(DX*1)
-	VADDPS  Z5, Z2, Z2
-	VMOVUPS 128(AX)(DX*1), Z5
-	VMOVUPS 128(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 128(BX)(DX*1)
-	VADDPS  Z5, Z3, Z3
-	VMOVUPS 192(AX)(DX*1), Z5
-	VMOVUPS 192(SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 192(BX)(DX*1)
+	VMOVUPS (AX)(DX*1), Z4
+	VMOVUPS (SI)(DX*1), Z5
 	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, (BX)(DX*1)
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS 64(AX)(DX*1), Z4
+	VMOVUPS 64(SI)(DX*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 64(BX)(DX*1)
+	VADDPS  Z4, Z1, Z1
+	VMOVUPS 128(AX)(DX*1), Z4
+	VMOVUPS 128(SI)(DX*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 128(BX)(DX*1)
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 192(AX)(DX*1), Z4
+	VMOVUPS 192(SI)(DX*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 192(BX)(DX*1)
+	VADDPS  Z4, Z3, Z3
 	ADDQ    $+256, DX
 	SUBQ    $+64, CX
 	JGE     stripmain
@@ -3498,11 +3479,11 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPS (AX)(DX*1), Z5
-	VMOVUPS (SI)(DX*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (BX)(DX*1)
-	VADDPS  Z5, Z1, Z1
+	VMOVUPS (AX)(DX*1), Z4
+	VMOVUPS (SI)(DX*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, (BX)(DX*1)
+	VADDPS  Z4, Z0, Z0
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
 	JGE     stripsingle
@@ -3514,27 +3495,26 @@ stripsingledone:
 	SHLQ      CL, DI
 	DECQ      DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VMOVUPS.Z (SI)(DX*1), K1, Z6
-	VADDPS    Z6, Z5, Z5
-	VMOVUPS   Z5, K1, (BX)(DX*1)
-	VBLENDMPS Z5, Z0, K1, Z5
-	VADDPS    Z5, Z1, Z1
+	VMOVUPS.Z (AX)(DX*1), K1, Z4
+	VMOVUPS.Z (SI)(DX*1), K1, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS   Z4, K1, (BX)(DX*1)
+	VADDPS    Z4, Z0, K1, Z0
 
 stripdone:
+	VADDPS        Z2, Z0, Z0
 	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, ret+32(FP)
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -3609,186 +3589,6 @@ stripdone:
 	VADDPS        X0, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMOVSS        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF32AVX512(dst *float32, src *float32, n int, scale float32, max float32) float32
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpSumF32AVX512(SB), NOSPLIT, $0-36
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSS scale+24(FP), Z0
-	VBROADCASTSS max+28(FP), Z1
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
-	LEAQ         (DX)(CX*4), SI
-	MOVQ         n+16(FP), CX
-	XORQ         BX, BX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS           (DX)(BX*1), Z8
-	VMOVUPS           64(DX)(BX*1), Z11
-	VMOVUPS           128(DX)(BX*1), Z14
-	VMOVUPS           192(DX)(BX*1), Z17
-	PREFETCHT0        (SI)(BX*1)
-	PREFETCHT0        64(SI)(BX*1)
-	PREFETCHT0        128(SI)(BX*1)
-	PREFETCHT0        192(SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VFMSUB213PS       Z1, Z0, Z11
-	VFMSUB213PS       Z1, Z0, Z14
-	VFMSUB213PS       Z1, Z0, Z17
-	VMAXPS            Z8, Z2, Z8
-	VMAXPS            Z11, Z2, Z11
-	VMAXPS            Z14, Z2, Z14
-	VMAXPS            Z17, Z2, Z17
-	VMOVAPS           Z3, Z9
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z15
-	VMOVAPS           Z3, Z18
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z17, Z18
-	VSUBPS            Z3, Z9, Z10
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z15, Z16
-	VSUBPS            Z3, Z18, Z19
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z19, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z19, Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z16
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
-	VPSLLD            $0x17, Z9, Z9
-	VPSLLD            $0x17, Z12, Z12
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z18, Z18
-	VMULPS            Z9, Z10, Z10
-	VMULPS            Z12, Z13, Z13
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (AX)(BX*1)
-	VMOVUPS           Z13, 64(AX)(BX*1)
-	VMOVUPS           Z16, 128(AX)(BX*1)
-	VMOVUPS           Z19, 192(AX)(BX*1)
-	VADDPS            Z10, Z4, Z4
-	VADDPS            Z13, Z5, Z5
-	VADDPS            Z16, Z6, Z6
-	VADDPS            Z19, Z7, Z7
-	ADDQ              $+256, BX
-	SUBQ              $+64, CX
-	JGE               stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS           (DX)(BX*1), Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z9
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VSUBPS            Z3, Z9, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VPSLLD            $0x17, Z9, Z9
-	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (AX)(BX*1)
-	VADDPS            Z10, Z4, Z4
-	ADDQ              $+64, BX
-	SUBQ              $+16, CX
-	JGE               stripsingle
-
-stripsingledone:
-	ADDQ              $+16, CX
-	JZ                stripdone
-	MOVQ              $0x00000001, DI
-	SHLQ              CL, DI
-	DECQ              DI
-	KMOVW             DI, K1
-	VMOVUPS.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PS       Z1, Z0, Z8
-	VMAXPS            Z8, Z2, Z8
-	VMOVAPS           Z3, Z0
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z0
-	VSUBPS            Z3, Z0, Z1
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z1
-	VPSLLD            $0x17, Z0, Z0
-	VMULPS            Z0, Z1, Z1
-	VMOVUPS           Z1, K1, (AX)(BX*1)
-	VADDPS            Z1, Z4, K1, Z4
-
-stripdone:
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -292,12 +292,12 @@ func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 //go:noescape
 func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 
-// vecSoftmaxF64AVX512, with max over the row:
+// vecSoftmaxF64AVX512, with max over the row, of src or, if y is not nil, of src + y:
 //
 //	for i := range m {
 //		sum := 0
 //		for j := range n {
-//			dst[i*ldd+j] = exp(scale*src[i*lds+j] - scale*max)
+//			dst[i*ldd+j] = exp(scale*(src[i*lds+j]+y[i*ldy+j]) - scale*max)
 //			sum += dst[i*ldd+j]
 //		}
 //		for j := range n {
@@ -306,12 +306,12 @@ func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
 //	}
 //
 //go:noescape
-func vecSoftmaxF64AVX512(dst, src *float64, ldd, lds, m, n int, scale float64)
+func vecSoftmaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, scale float64)
 
 // vecSoftmaxF64AVX2 is the same loop.
 //
 //go:noescape
-func vecSoftmaxF64AVX2(dst, src *float64, ldd, lds, m, n int, scale float64)
+func vecSoftmaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, scale float64)
 
 // vecRowSumF64AVX512:
 //
@@ -327,22 +327,6 @@ func vecRowSumF64AVX512(src *float64, n int) float64
 //
 //go:noescape
 func vecRowSumF64AVX2(src *float64, n int) float64
-
-// vecAddRowMaxF64AVX512:
-//
-//	largest := -inf
-//	for j := range n {
-//		dst[j] = src[j] + y[j]
-//		largest = max(largest, dst[j])
-//	}
-//
-//go:noescape
-func vecAddRowMaxF64AVX512(dst, src, y *float64, n int) float64
-
-// vecAddRowMaxF64AVX2 is the same loop.
-//
-//go:noescape
-func vecAddRowMaxF64AVX2(dst, src, y *float64, n int) float64
 
 // vecAddRowSumF64AVX512:
 //
@@ -406,21 +390,6 @@ func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint
 //
 //go:noescape
 func vecDropoutF64AVX2(dst, src *float64, n int, scale float64, least, at uint32)
-
-// vecExpSumF64AVX512:
-//
-//	for j := range n {
-//		dst[j] = exp(src[j]*scale - max)
-//		sum += dst[j]
-//	}
-//
-//go:noescape
-func vecExpSumF64AVX512(dst, src *float64, n int, scale, max float64) float64
-
-// vecExpSumF64AVX2 is the same loop.
-//
-//go:noescape
-func vecExpSumF64AVX2(dst, src *float64, n int, scale, max float64) float64
 
 // vecColMaxF64AVX512:
 //

@@ -2525,63 +2525,135 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-56
+TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         ldd+16(FP), DX
-	MOVQ         lds+24(FP), BX
-	MOVQ         m+32(FP), SI
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
+	MOVQ         y+16(FP), DX
+	MOVQ         m+48(FP), BX
+	MOVQ         ldd+24(FP), SI
+	MOVQ         lds+32(FP), DI
+	MOVQ         ldy+40(FP), R8
+	SHLQ         $0x03, SI
+	SHLQ         $0x03, DI
+	SHLQ         $0x03, R8
 	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 
 row:
-	LEAQ         (CX)(BX*1), R9
+	LEAQ         (CX)(DI*1), R11
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y5
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+16, DI
-	JLT          maxmaindone
+	TESTQ        DX, DX
+	JZ           plain
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+16, R9
+	JLT          addmaindone
+
+addmain:
+	VMOVUPD (CX)(R10*1), Y6
+	VMOVUPD (DX)(R10*1), Y7
+	VADDPD  Y7, Y6, Y6
+	VMOVUPD Y6, (AX)(R10*1)
+	VMAXPD  Y6, Y2, Y2
+	VMOVUPD 32(CX)(R10*1), Y6
+	VMOVUPD 32(DX)(R10*1), Y7
+	VADDPD  Y7, Y6, Y6
+	VMOVUPD Y6, 32(AX)(R10*1)
+	VMAXPD  Y6, Y3, Y3
+	VMOVUPD 64(CX)(R10*1), Y6
+	VMOVUPD 64(DX)(R10*1), Y7
+	VADDPD  Y7, Y6, Y6
+	VMOVUPD Y6, 64(AX)(R10*1)
+	VMAXPD  Y6, Y4, Y4
+	VMOVUPD 96(CX)(R10*1), Y6
+	VMOVUPD 96(DX)(R10*1), Y7
+	VADDPD  Y7, Y6, Y6
+	VMOVUPD Y6, 96(AX)(R10*1)
+	VMAXPD  Y6, Y5, Y5
+	ADDQ    $+128, R10
+	SUBQ    $+16, R9
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+16, R9
+	SUBQ $+4, R9
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPD (CX)(R10*1), Y6
+	VMOVUPD (DX)(R10*1), Y7
+	VADDPD  Y7, Y6, Y6
+	VMOVUPD Y6, (AX)(R10*1)
+	VMAXPD  Y6, Y2, Y2
+	ADDQ    $+32, R10
+	SUBQ    $+4, R9
+	JGE     addsingle
+
+addsingledone:
+	ADDQ         $+4, R9
+	JZ           adddone
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y6
+	VMASKMOVPD   (CX)(R10*1), Y6, Y7
+	VMASKMOVPD   (DX)(R10*1), Y6, Y8
+	VADDPD       Y8, Y7, Y7
+	VMASKMOVPD   Y7, Y6, (AX)(R10*1)
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y8
+	VBLENDVPD    Y6, Y7, Y8, Y7
+	VMAXPD       Y7, Y2, Y2
+
+adddone:
+	ADDQ R8, DX
+	MOVQ AX, CX
+	JMP  known
+
+plain:
+	MOVQ n+56(FP), R9
+	XORQ R10, R10
+	SUBQ $+16, R9
+	JLT  maxmaindone
 
 maxmain:
-	VMAXPD (CX)(R8*1), Y2, Y2
-	VMAXPD 32(CX)(R8*1), Y3, Y3
-	VMAXPD 64(CX)(R8*1), Y4, Y4
-	VMAXPD 96(CX)(R8*1), Y5, Y5
-	ADDQ   $+128, R8
-	SUBQ   $+16, DI
+	VMAXPD (CX)(R10*1), Y2, Y2
+	VMAXPD 32(CX)(R10*1), Y3, Y3
+	VMAXPD 64(CX)(R10*1), Y4, Y4
+	VMAXPD 96(CX)(R10*1), Y5, Y5
+	ADDQ   $+128, R10
+	SUBQ   $+16, R9
 	JGE    maxmain
 
 maxmaindone:
-	ADDQ $+16, DI
-	SUBQ $+4, DI
+	ADDQ $+16, R9
+	SUBQ $+4, R9
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPD (CX)(R8*1), Y2, Y2
-	ADDQ   $+32, R8
-	SUBQ   $+4, DI
+	VMAXPD (CX)(R10*1), Y2, Y2
+	ADDQ   $+32, R10
+	SUBQ   $+4, R9
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+4, DI
+	ADDQ         $+4, R9
 	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
-	SHLQ         $0x03, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y6
-	VMASKMOVPD   (CX)(R8*1), Y6, Y7
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y6
+	VMASKMOVPD   (CX)(R10*1), Y6, Y7
 	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
 maxdone:
+known:
 	VMAXPD       Y4, Y2, Y2
 	VMAXPD       Y5, Y3, Y3
 	VMAXPD       Y3, Y2, Y2
@@ -2590,24 +2662,24 @@ maxdone:
 	VPERMILPD    $0x01, X2, X3
 	VMAXPD       X3, X2, X2
 	VBROADCASTSD X2, Y2
-	VBROADCASTSD scale+48(FP), Y3
+	VBROADCASTSD scale+64(FP), Y3
 	VMULPD       Y3, Y2, Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+16, DI
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+16, R9
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R9)(R8*1)
-	PREFETCHT0   64(R9)(R8*1)
-	VMOVUPD      (CX)(R8*1), Y8
-	VMOVUPD      32(CX)(R8*1), Y11
-	VMOVUPD      64(CX)(R8*1), Y14
-	VMOVUPD      96(CX)(R8*1), Y17
+	PREFETCHT0   (R11)(R10*1)
+	PREFETCHT0   64(R11)(R10*1)
+	VMOVUPD      (CX)(R10*1), Y8
+	VMOVUPD      32(CX)(R10*1), Y11
+	VMOVUPD      64(CX)(R10*1), Y14
+	VMOVUPD      96(CX)(R10*1), Y17
 	VFMSUB213PD  Y2, Y3, Y8
 	VFMSUB213PD  Y2, Y3, Y11
 	VFMSUB213PD  Y2, Y3, Y14
@@ -2692,26 +2764,26 @@ expmain:
 	VMULPD       Y12, Y13, Y13
 	VMULPD       Y15, Y16, Y16
 	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (AX)(R8*1)
-	VMOVUPD      Y13, 32(AX)(R8*1)
-	VMOVUPD      Y16, 64(AX)(R8*1)
-	VMOVUPD      Y19, 96(AX)(R8*1)
+	VMOVUPD      Y10, (AX)(R10*1)
+	VMOVUPD      Y13, 32(AX)(R10*1)
+	VMOVUPD      Y16, 64(AX)(R10*1)
+	VMOVUPD      Y19, 96(AX)(R10*1)
 	VADDPD       Y10, Y4, Y4
 	VADDPD       Y13, Y5, Y5
 	VADDPD       Y16, Y6, Y6
 	VADDPD       Y19, Y7, Y7
-	ADDQ         $+128, R8
-	SUBQ         $+16, DI
+	ADDQ         $+128, R10
+	SUBQ         $+16, R9
 	JGE          expmain
 
 expmaindone:
-	ADDQ $+16, DI
-	SUBQ $+4, DI
+	ADDQ $+16, R9
+	SUBQ $+4, R9
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R9)(R8*1)
-	VMOVUPD      (CX)(R8*1), Y8
+	PREFETCHT0   (R11)(R10*1)
+	VMOVUPD      (CX)(R10*1), Y8
 	VFMSUB213PD  Y2, Y3, Y8
 	VMAXPD       Y8, Y0, Y8
 	VMOVAPD      Y1, Y9
@@ -2733,21 +2805,21 @@ expsingle:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (AX)(R8*1)
+	VMOVUPD      Y10, (AX)(R10*1)
 	VADDPD       Y10, Y4, Y4
-	ADDQ         $+32, R8
-	SUBQ         $+4, DI
+	ADDQ         $+32, R10
+	SUBQ         $+4, R9
 	JGE          expsingle
 
 expsingledone:
-	ADDQ         $+4, DI
+	ADDQ         $+4, R9
 	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
-	SHLQ         $0x03, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y8
-	PREFETCHT0   (R9)(R8*1)
-	VMASKMOVPD   (CX)(R8*1), Y8, Y9
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, R9
+	SUBQ         R9, R12
+	VMOVUPS      (R12), Y8
+	PREFETCHT0   (R11)(R10*1)
+	VMASKMOVPD   (CX)(R10*1), Y8, Y9
 	VFMSUB213PD  Y2, Y3, Y9
 	VMAXPD       Y9, Y0, Y9
 	VMOVAPD      Y1, Y2
@@ -2769,7 +2841,7 @@ expsingledone:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y3, Y3
-	VMASKMOVPD   Y3, Y8, (AX)(R8*1)
+	VMASKMOVPD   Y3, Y8, (AX)(R10*1)
 	VANDPD       Y8, Y3, Y3
 	VADDPD       Y3, Y4, Y4
 
@@ -2784,56 +2856,56 @@ expdone:
 	VBROADCASTSD X4, Y4
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
 	VDIVPD       Y4, Y2, Y2
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+16, DI
+	MOVQ         n+56(FP), R9
+	XORQ         R10, R10
+	SUBQ         $+16, R9
 	JLT          scalemaindone
 
 scalemain:
-	VMOVUPD (AX)(R8*1), Y3
+	VMOVUPD (AX)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, (AX)(R8*1)
-	VMOVUPD 32(AX)(R8*1), Y3
+	VMOVUPD Y3, (AX)(R10*1)
+	VMOVUPD 32(AX)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 32(AX)(R8*1)
-	VMOVUPD 64(AX)(R8*1), Y3
+	VMOVUPD Y3, 32(AX)(R10*1)
+	VMOVUPD 64(AX)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 64(AX)(R8*1)
-	VMOVUPD 96(AX)(R8*1), Y3
+	VMOVUPD Y3, 64(AX)(R10*1)
+	VMOVUPD 96(AX)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 96(AX)(R8*1)
-	ADDQ    $+128, R8
-	SUBQ    $+16, DI
+	VMOVUPD Y3, 96(AX)(R10*1)
+	ADDQ    $+128, R10
+	SUBQ    $+16, R9
 	JGE     scalemain
 
 scalemaindone:
-	ADDQ $+16, DI
-	SUBQ $+4, DI
+	ADDQ $+16, R9
+	SUBQ $+4, R9
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (AX)(R8*1), Y3
+	VMOVUPD (AX)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, (AX)(R8*1)
-	ADDQ    $+32, R8
-	SUBQ    $+4, DI
+	VMOVUPD Y3, (AX)(R10*1)
+	ADDQ    $+32, R10
+	SUBQ    $+4, R9
 	JGE     scalesingle
 
 scalesingledone:
-	ADDQ       $+4, DI
+	ADDQ       $+4, R9
 	JZ         scaledone
 	LEAQ       vecMaskf64avx2<>+32(SB), CX
-	SHLQ       $0x03, DI
-	SUBQ       DI, CX
+	SHLQ       $0x03, R9
+	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPD (AX)(R8*1), Y3, Y4
+	VMASKMOVPD (AX)(R10*1), Y3, Y4
 	VMULPD     Y2, Y4, Y4
-	VMASKMOVPD Y4, Y3, (AX)(R8*1)
+	VMASKMOVPD Y4, Y3, (AX)(R10*1)
 
 scaledone:
-	ADDQ DX, AX
-	MOVQ R9, CX
-	DECQ SI
+	ADDQ SI, AX
+	MOVQ R11, CX
+	DECQ BX
 	JNZ  row
 	VZEROUPPER
 	RET
@@ -3100,110 +3172,25 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddRowMaxF64AVX2(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX2
-TEXT ·vecAddRowMaxF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VMAXPD  Y5, Y1, Y1
-	VMOVUPD 32(AX)(DX*1), Y5
-	VMOVUPD 32(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 32(BX)(DX*1)
-	VMAXPD  Y5, Y2, Y2
-	VMOVUPD 64(AX)(DX*1), Y5
-	VMOVUPD 64(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 64(BX)(DX*1)
-	VMAXPD  Y5, Y3, Y3
-	VMOVUPD 96(AX)(DX*1), Y5
-	VMOVUPD 96(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 96(BX)(DX*1)
-	VMAXPD  Y5, Y4, Y4
-	ADDQ    $+128, DX
-	SUBQ    $+16, CX
-	JGE     stripmain
-
-stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VMAXPD  Y5, Y1, Y1
-	ADDQ    $+32, DX
-	SUBQ    $+4, CX
-	JGE     stripsingle
-
-stripsingledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), DI
-	SHLQ       $0x03, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VMASKMOVPD (SI)(DX*1), Y5, Y7
-	VADDPD     Y7, Y6, Y6
-	VMASKMOVPD Y6, Y5, (BX)(DX*1)
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VMAXPD     Y6, Y1, Y1
-
-stripdone:
-	VMAXPD       Y3, Y1, Y1
-	VMAXPD       Y4, Y2, Y2
-	VMAXPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VMAXPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VMAXPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
 // func vecRowSumF64AVX2(src *float64, n int) float64
 // Requires: AVX, AVX2
 TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPD (AX)(DX*1), Y1, Y1
-	VADDPD 32(AX)(DX*1), Y2, Y2
-	VADDPD 64(AX)(DX*1), Y3, Y3
-	VADDPD 96(AX)(DX*1), Y4, Y4
+	VADDPD (AX)(DX*1), Y0, Y0
+	VADDPD 32(AX)(DX*1), Y1, Y1
+	VADDPD 64(AX)(DX*1), Y2, Y2
+	VADDPD 96(AX)(DX*1), Y3, Y3
 	ADDQ   $+128, DX
 	SUBQ   $+16, CX
 	JGE    stripmain
@@ -3214,7 +3201,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPD (AX)(DX*1), Y1, Y1
+	VADDPD (AX)(DX*1), Y0, Y0
 	ADDQ   $+32, DX
 	SUBQ   $+4, CX
 	JGE    stripsingle
@@ -3225,21 +3212,21 @@ stripsingledone:
 	LEAQ       vecMaskf64avx2<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VADDPD     Y6, Y1, Y1
+	VMOVUPS    (BX), Y4
+	VMASKMOVPD (AX)(DX*1), Y4, Y5
+	VANDPD     Y4, Y5, Y5
+	VADDPD     Y5, Y0, Y0
 
 stripdone:
+	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, ret+16(FP)
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3251,36 +3238,35 @@ TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), BX
 	MOVQ         y+16(FP), SI
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VMOVAPD      Y0, Y1
-	VMOVAPD      Y0, Y2
-	VMOVAPD      Y0, Y3
-	VMOVAPD      Y0, Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 32(AX)(DX*1), Y5
-	VMOVUPD 32(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 32(BX)(DX*1)
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD 64(AX)(DX*1), Y5
-	VMOVUPD 64(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 64(BX)(DX*1)
-	VADDPD  Y5, Y3, Y3
-	VMOVUPD 96(AX)(DX*1), Y5
-	VMOVUPD 96(SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 96(BX)(DX*1)
+	VMOVUPD (AX)(DX*1), Y4
+	VMOVUPD (SI)(DX*1), Y5
 	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, (BX)(DX*1)
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(AX)(DX*1), Y4
+	VMOVUPD 32(SI)(DX*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, 32(BX)(DX*1)
+	VADDPD  Y4, Y1, Y1
+	VMOVUPD 64(AX)(DX*1), Y4
+	VMOVUPD 64(SI)(DX*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, 64(BX)(DX*1)
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 96(AX)(DX*1), Y4
+	VMOVUPD 96(SI)(DX*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, 96(BX)(DX*1)
+	VADDPD  Y4, Y3, Y3
 	ADDQ    $+128, DX
 	SUBQ    $+16, CX
 	JGE     stripmain
@@ -3291,11 +3277,11 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPD (AX)(DX*1), Y5
-	VMOVUPD (SI)(DX*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (BX)(DX*1)
-	VADDPD  Y5, Y1, Y1
+	VMOVUPD (AX)(DX*1), Y4
+	VMOVUPD (SI)(DX*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, (BX)(DX*1)
+	VADDPD  Y4, Y0, Y0
 	ADDQ    $+32, DX
 	SUBQ    $+4, CX
 	JGE     stripsingle
@@ -3306,24 +3292,24 @@ stripsingledone:
 	LEAQ       vecMaskf64avx2<>+32(SB), DI
 	SHLQ       $0x03, CX
 	SUBQ       CX, DI
-	VMOVUPS    (DI), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VMASKMOVPD (SI)(DX*1), Y5, Y7
-	VADDPD     Y7, Y6, Y6
-	VMASKMOVPD Y6, Y5, (BX)(DX*1)
-	VBLENDVPD  Y5, Y6, Y0, Y6
-	VADDPD     Y6, Y1, Y1
+	VMOVUPS    (DI), Y4
+	VMASKMOVPD (AX)(DX*1), Y4, Y5
+	VMASKMOVPD (SI)(DX*1), Y4, Y6
+	VADDPD     Y6, Y5, Y5
+	VMASKMOVPD Y5, Y4, (BX)(DX*1)
+	VANDPD     Y4, Y5, Y5
+	VADDPD     Y5, Y0, Y0
 
 stripdone:
+	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, ret+32(FP)
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -3395,213 +3381,6 @@ stripdone:
 	VADDPD       X0, X1, X1
 	VBROADCASTSD X1, Y1
 	VMOVSD       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX2(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpSumF64AVX2(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD scale+24(FP), Y0
-	VBROADCASTSD max+32(FP), Y1
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	LEAQ         (CX)(DX*8), SI
-	MOVQ         n+16(FP), DX
-	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD      (CX)(BX*1), Y8
-	VMOVUPD      32(CX)(BX*1), Y11
-	VMOVUPD      64(CX)(BX*1), Y14
-	VMOVUPD      96(CX)(BX*1), Y17
-	PREFETCHT0   (SI)(BX*1)
-	PREFETCHT0   32(SI)(BX*1)
-	PREFETCHT0   64(SI)(BX*1)
-	PREFETCHT0   96(SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y8
-	VFMSUB213PD  Y1, Y0, Y11
-	VFMSUB213PD  Y1, Y0, Y14
-	VFMSUB213PD  Y1, Y0, Y17
-	VMAXPD       Y8, Y2, Y8
-	VMAXPD       Y11, Y2, Y11
-	VMAXPD       Y14, Y2, Y14
-	VMAXPD       Y17, Y2, Y17
-	VMOVAPD      Y3, Y9
-	VMOVAPD      Y3, Y12
-	VMOVAPD      Y3, Y15
-	VMOVAPD      Y3, Y18
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y11, Y12
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y14, Y15
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y17, Y18
-	VSUBPD       Y3, Y9, Y10
-	VSUBPD       Y3, Y12, Y13
-	VSUBPD       Y3, Y15, Y16
-	VSUBPD       Y3, Y18, Y19
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y13, Y11
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y16, Y14
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y19, Y17
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y13, Y11
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y16, Y14
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y19, Y17
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y13
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y16
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y19
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y12, Y12
-	VPSLLQ       $0x34, Y15, Y15
-	VPSLLQ       $0x34, Y18, Y18
-	VMULPD       Y9, Y10, Y10
-	VMULPD       Y12, Y13, Y13
-	VMULPD       Y15, Y16, Y16
-	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (AX)(BX*1)
-	VMOVUPD      Y13, 32(AX)(BX*1)
-	VMOVUPD      Y16, 64(AX)(BX*1)
-	VMOVUPD      Y19, 96(AX)(BX*1)
-	VADDPD       Y10, Y4, Y4
-	VADDPD       Y13, Y5, Y5
-	VADDPD       Y16, Y6, Y6
-	VADDPD       Y19, Y7, Y7
-	ADDQ         $+128, BX
-	SUBQ         $+16, DX
-	JGE          stripmain
-
-stripmaindone:
-	ADDQ $+16, DX
-	SUBQ $+4, DX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD      (CX)(BX*1), Y8
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y8
-	VMAXPD       Y8, Y2, Y8
-	VMOVAPD      Y3, Y9
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
-	VSUBPD       Y3, Y9, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (AX)(BX*1)
-	VADDPD       Y10, Y4, Y4
-	ADDQ         $+32, BX
-	SUBQ         $+4, DX
-	JGE          stripsingle
-
-stripsingledone:
-	ADDQ         $+4, DX
-	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), DI
-	SHLQ         $0x03, DX
-	SUBQ         DX, DI
-	VMOVUPS      (DI), Y8
-	VMASKMOVPD   (CX)(BX*1), Y8, Y9
-	PREFETCHT0   (SI)(BX*1)
-	VFMSUB213PD  Y1, Y0, Y9
-	VMAXPD       Y9, Y2, Y9
-	VMOVAPD      Y3, Y0
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y0
-	VSUBPD       Y3, Y0, Y1
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y9
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y1
-	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y1, Y1
-	VMASKMOVPD   Y1, Y8, (AX)(BX*1)
-	VANDPD       Y8, Y1, Y1
-	VADDPD       Y1, Y4, Y4
-
-stripdone:
-	VADDPD       Y6, Y4, Y4
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
-	VBROADCASTSD X4, Y4
-	VMOVSD       X4, ret+40(FP)
 	VZEROUPPER
 	RET
 

@@ -3365,36 +3365,107 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, scale float64)
+// func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-56
+TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         ldd+16(FP), BX
-	MOVQ         lds+24(FP), SI
-	MOVQ         m+32(FP), DI
-	SHLQ         $0x03, BX
-	SHLQ         $0x03, SI
+	MOVQ         y+16(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	MOVQ         ldy+40(FP), R9
+	SHLQ         $0x03, DI
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
 	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 
 row:
-	LEAQ         (DX)(SI*1), R9
+	LEAQ         (DX)(R8*1), R11
 	VBROADCASTSD vecConstf64avx512<>+688(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+688(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+688(SB), Z4
 	VBROADCASTSD vecConstf64avx512<>+688(SB), Z5
-	MOVQ         n+40(FP), CX
-	XORQ         R8, R8
+	TESTQ        BX, BX
+	JZ           plain
+	MOVQ         n+56(FP), CX
+	XORQ         R10, R10
 	SUBQ         $+32, CX
-	JLT          maxmaindone
+	JLT          addmaindone
+
+addmain:
+	VMOVUPD (DX)(R10*1), Z6
+	VMOVUPD (BX)(R10*1), Z7
+	VADDPD  Z7, Z6, Z6
+	VMOVUPD Z6, (AX)(R10*1)
+	VMAXPD  Z6, Z2, Z2
+	VMOVUPD 64(DX)(R10*1), Z6
+	VMOVUPD 64(BX)(R10*1), Z7
+	VADDPD  Z7, Z6, Z6
+	VMOVUPD Z6, 64(AX)(R10*1)
+	VMAXPD  Z6, Z3, Z3
+	VMOVUPD 128(DX)(R10*1), Z6
+	VMOVUPD 128(BX)(R10*1), Z7
+	VADDPD  Z7, Z6, Z6
+	VMOVUPD Z6, 128(AX)(R10*1)
+	VMAXPD  Z6, Z4, Z4
+	VMOVUPD 192(DX)(R10*1), Z6
+	VMOVUPD 192(BX)(R10*1), Z7
+	VADDPD  Z7, Z6, Z6
+	VMOVUPD Z6, 192(AX)(R10*1)
+	VMAXPD  Z6, Z5, Z5
+	ADDQ    $+256, R10
+	SUBQ    $+32, CX
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPD (DX)(R10*1), Z6
+	VMOVUPD (BX)(R10*1), Z7
+	VADDPD  Z7, Z6, Z6
+	VMOVUPD Z6, (AX)(R10*1)
+	VMAXPD  Z6, Z2, Z2
+	ADDQ    $+64, R10
+	SUBQ    $+8, CX
+	JGE     addsingle
+
+addsingledone:
+	ADDQ         $+8, CX
+	JZ           adddone
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPD.Z    (DX)(R10*1), K1, Z6
+	VMOVUPD.Z    (BX)(R10*1), K1, Z7
+	VADDPD       Z7, Z6, Z6
+	VMOVUPD      Z6, K1, (AX)(R10*1)
+	VBROADCASTSD vecConstf64avx512<>+688(SB), Z7
+	VBLENDMPD    Z6, Z7, K1, Z6
+	VMAXPD       Z6, Z2, Z2
+
+adddone:
+	ADDQ R9, BX
+	MOVQ AX, DX
+	JMP  known
+
+plain:
+	MOVQ n+56(FP), CX
+	XORQ R10, R10
+	SUBQ $+32, CX
+	JLT  maxmaindone
 
 maxmain:
-	VMAXPD (DX)(R8*1), Z2, Z2
-	VMAXPD 64(DX)(R8*1), Z3, Z3
-	VMAXPD 128(DX)(R8*1), Z4, Z4
-	VMAXPD 192(DX)(R8*1), Z5, Z5
-	ADDQ   $+256, R8
+	VMAXPD (DX)(R10*1), Z2, Z2
+	VMAXPD 64(DX)(R10*1), Z3, Z3
+	VMAXPD 128(DX)(R10*1), Z4, Z4
+	VMAXPD 192(DX)(R10*1), Z5, Z5
+	ADDQ   $+256, R10
 	SUBQ   $+32, CX
 	JGE    maxmain
 
@@ -3404,24 +3475,25 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPD (DX)(R8*1), Z2, Z2
-	ADDQ   $+64, R8
+	VMAXPD (DX)(R10*1), Z2, Z2
+	ADDQ   $+64, R10
 	SUBQ   $+8, CX
 	JGE    maxsingle
 
 maxsingledone:
 	ADDQ         $+8, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	VMOVUPD.Z    (DX)(R8*1), K1, Z6
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPD.Z    (DX)(R10*1), K1, Z6
 	VBROADCASTSD vecConstf64avx512<>+688(SB), Z7
 	VBLENDMPD    Z6, Z7, K1, Z6
 	VMAXPD       Z6, Z2, Z2
 
 maxdone:
+known:
 	VMAXPD        Z4, Z2, Z2
 	VMAXPD        Z5, Z3, Z3
 	VMAXPD        Z3, Z2, Z2
@@ -3432,26 +3504,26 @@ maxdone:
 	VPERMILPD     $0x01, X2, X3
 	VMAXPD        X3, X2, X2
 	VBROADCASTSD  X2, Z2
-	VBROADCASTSD  scale+48(FP), Z3
+	VBROADCASTSD  scale+64(FP), Z3
 	VMULPD        Z3, Z2, Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
+	MOVQ          n+56(FP), CX
+	XORQ          R10, R10
 	SUBQ          $+32, CX
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0        (R9)(R8*1)
-	PREFETCHT0        64(R9)(R8*1)
-	PREFETCHT0        128(R9)(R8*1)
-	PREFETCHT0        192(R9)(R8*1)
-	VMOVUPD           (DX)(R8*1), Z8
-	VMOVUPD           64(DX)(R8*1), Z11
-	VMOVUPD           128(DX)(R8*1), Z14
-	VMOVUPD           192(DX)(R8*1), Z17
+	PREFETCHT0        (R11)(R10*1)
+	PREFETCHT0        64(R11)(R10*1)
+	PREFETCHT0        128(R11)(R10*1)
+	PREFETCHT0        192(R11)(R10*1)
+	VMOVUPD           (DX)(R10*1), Z8
+	VMOVUPD           64(DX)(R10*1), Z11
+	VMOVUPD           128(DX)(R10*1), Z14
+	VMOVUPD           192(DX)(R10*1), Z17
 	VFMSUB213PD       Z2, Z3, Z8
 	VFMSUB213PD       Z2, Z3, Z11
 	VFMSUB213PD       Z2, Z3, Z14
@@ -3536,15 +3608,15 @@ expmain:
 	VMULPD            Z12, Z13, Z13
 	VMULPD            Z15, Z16, Z16
 	VMULPD            Z18, Z19, Z19
-	VMOVUPD           Z10, (AX)(R8*1)
-	VMOVUPD           Z13, 64(AX)(R8*1)
-	VMOVUPD           Z16, 128(AX)(R8*1)
-	VMOVUPD           Z19, 192(AX)(R8*1)
+	VMOVUPD           Z10, (AX)(R10*1)
+	VMOVUPD           Z13, 64(AX)(R10*1)
+	VMOVUPD           Z16, 128(AX)(R10*1)
+	VMOVUPD           Z19, 192(AX)(R10*1)
 	VADDPD            Z10, Z4, Z4
 	VADDPD            Z13, Z5, Z5
 	VADDPD            Z16, Z6, Z6
 	VADDPD            Z19, Z7, Z7
-	ADDQ              $+256, R8
+	ADDQ              $+256, R10
 	SUBQ              $+32, CX
 	JGE               expmain
 
@@ -3554,8 +3626,8 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0        (R9)(R8*1)
-	VMOVUPD           (DX)(R8*1), Z8
+	PREFETCHT0        (R11)(R10*1)
+	VMOVUPD           (DX)(R10*1), Z8
 	VFMSUB213PD       Z2, Z3, Z8
 	VMAXPD            Z8, Z0, Z8
 	VMOVAPD           Z1, Z9
@@ -3577,21 +3649,21 @@ expsingle:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
 	VPSLLQ            $0x34, Z9, Z9
 	VMULPD            Z9, Z10, Z10
-	VMOVUPD           Z10, (AX)(R8*1)
+	VMOVUPD           Z10, (AX)(R10*1)
 	VADDPD            Z10, Z4, Z4
-	ADDQ              $+64, R8
+	ADDQ              $+64, R10
 	SUBQ              $+8, CX
 	JGE               expsingle
 
 expsingledone:
 	ADDQ              $+8, CX
 	JZ                expdone
-	MOVQ              $0x00000001, R10
-	SHLQ              CL, R10
-	DECQ              R10
-	KMOVW             R10, K1
-	PREFETCHT0        (R9)(R8*1)
-	VMOVUPD.Z         (DX)(R8*1), K1, Z8
+	MOVQ              $0x00000001, R12
+	SHLQ              CL, R12
+	DECQ              R12
+	KMOVW             R12, K1
+	PREFETCHT0        (R11)(R10*1)
+	VMOVUPD.Z         (DX)(R10*1), K1, Z8
 	VFMSUB213PD       Z2, Z3, Z8
 	VMAXPD            Z8, Z0, Z8
 	VMOVAPD           Z1, Z2
@@ -3613,7 +3685,7 @@ expsingledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
 	VPSLLQ            $0x34, Z2, Z2
 	VMULPD            Z2, Z3, Z3
-	VMOVUPD           Z3, K1, (AX)(R8*1)
+	VMOVUPD           Z3, K1, (AX)(R10*1)
 	VADDPD            Z3, Z4, K1, Z4
 
 expdone:
@@ -3629,25 +3701,25 @@ expdone:
 	VBROADCASTSD  X4, Z4
 	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
 	VDIVPD        Z4, Z2, Z2
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
+	MOVQ          n+56(FP), CX
+	XORQ          R10, R10
 	SUBQ          $+32, CX
 	JLT           scalemaindone
 
 scalemain:
-	VMOVUPD (AX)(R8*1), Z3
+	VMOVUPD (AX)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, (AX)(R8*1)
-	VMOVUPD 64(AX)(R8*1), Z3
+	VMOVUPD Z3, (AX)(R10*1)
+	VMOVUPD 64(AX)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 64(AX)(R8*1)
-	VMOVUPD 128(AX)(R8*1), Z3
+	VMOVUPD Z3, 64(AX)(R10*1)
+	VMOVUPD 128(AX)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 128(AX)(R8*1)
-	VMOVUPD 192(AX)(R8*1), Z3
+	VMOVUPD Z3, 128(AX)(R10*1)
+	VMOVUPD 192(AX)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 192(AX)(R8*1)
-	ADDQ    $+256, R8
+	VMOVUPD Z3, 192(AX)(R10*1)
+	ADDQ    $+256, R10
 	SUBQ    $+32, CX
 	JGE     scalemain
 
@@ -3657,10 +3729,10 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (AX)(R8*1), Z3
+	VMOVUPD (AX)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, (AX)(R8*1)
-	ADDQ    $+64, R8
+	VMOVUPD Z3, (AX)(R10*1)
+	ADDQ    $+64, R10
 	SUBQ    $+8, CX
 	JGE     scalesingle
 
@@ -3671,14 +3743,14 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (AX)(R8*1), K1, Z3
+	VMOVUPD.Z (AX)(R10*1), K1, Z3
 	VMULPD    Z2, Z3, Z3
-	VMOVUPD   Z3, K1, (AX)(R8*1)
+	VMOVUPD   Z3, K1, (AX)(R10*1)
 
 scaledone:
-	ADDQ BX, AX
-	MOVQ R9, DX
-	DECQ DI
+	ADDQ DI, AX
+	MOVQ R11, DX
+	DECQ SI
 	JNZ  row
 	VZEROUPPER
 	RET
@@ -3945,112 +4017,25 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddRowMaxF64AVX512(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F
-TEXT ·vecAddRowMaxF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VMAXPD  Z5, Z1, Z1
-	VMOVUPD 64(AX)(DX*1), Z5
-	VMOVUPD 64(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 64(BX)(DX*1)
-	VMAXPD  Z5, Z2, Z2
-	VMOVUPD 128(AX)(DX*1), Z5
-	VMOVUPD 128(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 128(BX)(DX*1)
-	VMAXPD  Z5, Z3, Z3
-	VMOVUPD 192(AX)(DX*1), Z5
-	VMOVUPD 192(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 192(BX)(DX*1)
-	VMAXPD  Z5, Z4, Z4
-	ADDQ    $+256, DX
-	SUBQ    $+32, CX
-	JGE     stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VMAXPD  Z5, Z1, Z1
-	ADDQ    $+64, DX
-	SUBQ    $+8, CX
-	JGE     stripsingle
-
-stripsingledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VMOVUPD.Z (SI)(DX*1), K1, Z6
-	VADDPD    Z6, Z5, Z5
-	VMOVUPD   Z5, K1, (BX)(DX*1)
-	VBLENDMPD Z5, Z0, K1, Z5
-	VMAXPD    Z5, Z1, Z1
-
-stripdone:
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z4, Z2, Z2
-	VMAXPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMAXPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMAXPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VMAXPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
 // func vecRowSumF64AVX512(src *float64, n int) float64
 // Requires: AVX, AVX512F
 TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPD (AX)(DX*1), Z1, Z1
-	VADDPD 64(AX)(DX*1), Z2, Z2
-	VADDPD 128(AX)(DX*1), Z3, Z3
-	VADDPD 192(AX)(DX*1), Z4, Z4
+	VADDPD (AX)(DX*1), Z0, Z0
+	VADDPD 64(AX)(DX*1), Z1, Z1
+	VADDPD 128(AX)(DX*1), Z2, Z2
+	VADDPD 192(AX)(DX*1), Z3, Z3
 	ADDQ   $+256, DX
 	SUBQ   $+32, CX
 	JGE    stripmain
@@ -4061,7 +4046,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPD (AX)(DX*1), Z1, Z1
+	VADDPD (AX)(DX*1), Z0, Z0
 	ADDQ   $+64, DX
 	SUBQ   $+8, CX
 	JGE    stripsingle
@@ -4073,22 +4058,21 @@ stripsingledone:
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VBLENDMPD Z5, Z0, K1, Z5
-	VADDPD    Z5, Z1, Z1
+	VMOVUPD.Z (AX)(DX*1), K1, Z4
+	VADDPD    Z4, Z0, K1, Z0
 
 stripdone:
+	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, ret+16(FP)
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -4100,36 +4084,35 @@ TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), BX
 	MOVQ         y+16(FP), SI
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VMOVAPD      Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z0, Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VADDPD  Z5, Z1, Z1
-	VMOVUPD 64(AX)(DX*1), Z5
-	VMOVUPD 64(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 64(BX)(DX*1)
-	VADDPD  Z5, Z2, Z2
-	VMOVUPD 128(AX)(DX*1), Z5
-	VMOVUPD 128(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 128(BX)(DX*1)
-	VADDPD  Z5, Z3, Z3
-	VMOVUPD 192(AX)(DX*1), Z5
-	VMOVUPD 192(SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 192(BX)(DX*1)
+	VMOVUPD (AX)(DX*1), Z4
+	VMOVUPD (SI)(DX*1), Z5
 	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, (BX)(DX*1)
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD 64(AX)(DX*1), Z4
+	VMOVUPD 64(SI)(DX*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 64(BX)(DX*1)
+	VADDPD  Z4, Z1, Z1
+	VMOVUPD 128(AX)(DX*1), Z4
+	VMOVUPD 128(SI)(DX*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 128(BX)(DX*1)
+	VADDPD  Z4, Z2, Z2
+	VMOVUPD 192(AX)(DX*1), Z4
+	VMOVUPD 192(SI)(DX*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 192(BX)(DX*1)
+	VADDPD  Z4, Z3, Z3
 	ADDQ    $+256, DX
 	SUBQ    $+32, CX
 	JGE     stripmain
@@ -4140,11 +4123,11 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPD (AX)(DX*1), Z5
-	VMOVUPD (SI)(DX*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (BX)(DX*1)
-	VADDPD  Z5, Z1, Z1
+	VMOVUPD (AX)(DX*1), Z4
+	VMOVUPD (SI)(DX*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, (BX)(DX*1)
+	VADDPD  Z4, Z0, Z0
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
 	JGE     stripsingle
@@ -4156,25 +4139,24 @@ stripsingledone:
 	SHLQ      CL, DI
 	DECQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VMOVUPD.Z (SI)(DX*1), K1, Z6
-	VADDPD    Z6, Z5, Z5
-	VMOVUPD   Z5, K1, (BX)(DX*1)
-	VBLENDMPD Z5, Z0, K1, Z5
-	VADDPD    Z5, Z1, Z1
+	VMOVUPD.Z (AX)(DX*1), K1, Z4
+	VMOVUPD.Z (SI)(DX*1), K1, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD   Z4, K1, (BX)(DX*1)
+	VADDPD    Z4, Z0, K1, Z0
 
 stripdone:
+	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, ret+32(FP)
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4247,214 +4229,6 @@ stripdone:
 	VADDPD        X0, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMOVSD        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecExpSumF64AVX512(dst *float64, src *float64, n int, scale float64, max float64) float64
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpSumF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD scale+24(FP), Z0
-	VBROADCASTSD max+32(FP), Z1
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
-	LEAQ         (DX)(CX*8), SI
-	MOVQ         n+16(FP), CX
-	XORQ         BX, BX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD           (DX)(BX*1), Z8
-	VMOVUPD           64(DX)(BX*1), Z11
-	VMOVUPD           128(DX)(BX*1), Z14
-	VMOVUPD           192(DX)(BX*1), Z17
-	PREFETCHT0        (SI)(BX*1)
-	PREFETCHT0        64(SI)(BX*1)
-	PREFETCHT0        128(SI)(BX*1)
-	PREFETCHT0        192(SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VFMSUB213PD       Z1, Z0, Z11
-	VFMSUB213PD       Z1, Z0, Z14
-	VFMSUB213PD       Z1, Z0, Z17
-	VMAXPD            Z8, Z2, Z8
-	VMAXPD            Z11, Z2, Z11
-	VMAXPD            Z14, Z2, Z14
-	VMAXPD            Z17, Z2, Z17
-	VMOVAPD           Z3, Z9
-	VMOVAPD           Z3, Z12
-	VMOVAPD           Z3, Z15
-	VMOVAPD           Z3, Z18
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z15
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z17, Z18
-	VSUBPD            Z3, Z9, Z10
-	VSUBPD            Z3, Z12, Z13
-	VSUBPD            Z3, Z15, Z16
-	VSUBPD            Z3, Z18, Z19
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z14
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z17
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z16, Z14
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z13
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z17, Z19
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z17, Z19
-	VPSLLQ            $0x34, Z9, Z9
-	VPSLLQ            $0x34, Z12, Z12
-	VPSLLQ            $0x34, Z15, Z15
-	VPSLLQ            $0x34, Z18, Z18
-	VMULPD            Z9, Z10, Z10
-	VMULPD            Z12, Z13, Z13
-	VMULPD            Z15, Z16, Z16
-	VMULPD            Z18, Z19, Z19
-	VMOVUPD           Z10, (AX)(BX*1)
-	VMOVUPD           Z13, 64(AX)(BX*1)
-	VMOVUPD           Z16, 128(AX)(BX*1)
-	VMOVUPD           Z19, 192(AX)(BX*1)
-	VADDPD            Z10, Z4, Z4
-	VADDPD            Z13, Z5, Z5
-	VADDPD            Z16, Z6, Z6
-	VADDPD            Z19, Z7, Z7
-	ADDQ              $+256, BX
-	SUBQ              $+32, CX
-	JGE               stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD           (DX)(BX*1), Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z9
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z9
-	VSUBPD            Z3, Z9, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z8
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
-	VPSLLQ            $0x34, Z9, Z9
-	VMULPD            Z9, Z10, Z10
-	VMOVUPD           Z10, (AX)(BX*1)
-	VADDPD            Z10, Z4, Z4
-	ADDQ              $+64, BX
-	SUBQ              $+8, CX
-	JGE               stripsingle
-
-stripsingledone:
-	ADDQ              $+8, CX
-	JZ                stripdone
-	MOVQ              $0x00000001, DI
-	SHLQ              CL, DI
-	DECQ              DI
-	KMOVW             DI, K1
-	VMOVUPD.Z         (DX)(BX*1), K1, Z8
-	PREFETCHT0        (SI)(BX*1)
-	VFMSUB213PD       Z1, Z0, Z8
-	VMAXPD            Z8, Z2, Z8
-	VMOVAPD           Z3, Z0
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z8, Z0
-	VSUBPD            Z3, Z0, Z1
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z1, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z1, Z8
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z1
-	VPSLLQ            $0x34, Z0, Z0
-	VMULPD            Z0, Z1, Z1
-	VMOVUPD           Z1, K1, (AX)(BX*1)
-	VADDPD            Z1, Z4, K1, Z4
-
-stripdone:
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
-	VBROADCASTSD  X4, Z4
-	VMOVSD        X4, ret+40(FP)
 	VZEROUPPER
 	RET
 

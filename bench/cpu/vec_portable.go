@@ -28,12 +28,10 @@ func vecPortable[T float]() vecKernels[T] {
 		mul:           rows(mulRow[T]),
 		affineRows:    affineRowsPortable[T],
 		rowSum:        rowSumPortable[T],
-		addRowMax:     addRowMaxPortable[T],
 		addRowSum:     addRowSumPortable[T],
 		rowSquares:    rowSquaresPortable[T],
 		normalize:     normalizePortable[T],
 		dropout:       dropoutPortable[T],
-		expSum:        expSumPortable[T],
 		softmaxRows:   softmaxRowsPortable[T],
 		colMax:        colMaxPortable[T],
 		colExpSum:     colExpSumPortable[T],
@@ -160,10 +158,14 @@ func mulRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func softmaxRowsPortable[T float](dst, src *T, ldd, lds, m, n int, scale T) {
+func softmaxRowsPortable[T float](dst, src, y *T, ldd, lds, ldy, m, n int, scale T) {
 	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
+		if y != nil {
+			addRow(to, from, unsafe.Slice(y, (m-1)*ldy+n)[i*ldy:][:n], 0, 0)
+			from = to
+		}
 		largest, sum := T(math.Inf(-1)), T(0)
 		for _, x := range from {
 			if x > largest {
@@ -196,17 +198,6 @@ func rowSumPortable[T float](src *T, n int) T {
 	return sum
 }
 
-func addRowMaxPortable[T float](dst, src, y *T, n int) T {
-	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
-	largest := T(math.Inf(-1))
-	for _, x := range unsafe.Slice(dst, n) {
-		if x > largest {
-			largest = x
-		}
-	}
-	return largest
-}
-
 func addRowSumPortable[T float](dst, src, y *T, n int) T {
 	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
 	return rowSumPortable(dst, n)
@@ -237,16 +228,6 @@ func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32) {
 			to[j] = 0
 		}
 	}
-}
-
-func expSumPortable[T float](dst, src *T, n int, scale, max T) T {
-	to := unsafe.Slice(dst, n)
-	var sum T
-	for j, x := range unsafe.Slice(src, n) {
-		to[j] = T(math.Exp(float64(x*scale - max)))
-		sum += to[j]
-	}
-	return sum
 }
 
 func colMaxPortable[T float](dst, src *T, ld, m, n int) {

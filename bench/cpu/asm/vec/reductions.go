@@ -11,11 +11,9 @@ import (
 const accumulators = 4
 
 func (g *gen) reductions() {
-	g.rowFold("AddRowMax", "func(dst, src, y *T, n int) T", "VMAX", g.num(math.Inf(-1)), true)
-	g.rowFold("RowSum", "func(src *T, n int) T", "VADD", g.num(0), false)
-	g.rowFold("AddRowSum", "func(dst, src, y *T, n int) T", "VADD", g.num(0), true)
+	g.rowSum("RowSum", "func(src *T, n int) T", false)
+	g.rowSum("AddRowSum", "func(dst, src, y *T, n int) T", true)
 	g.rowSquares()
-	g.expSum()
 }
 
 // strip walks the n elements of a row: accumulators vectors at a time, single
@@ -96,23 +94,22 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
-// rowFold reduces a row, or dst = src + y, by an operation with its neutral element.
-func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool) {
+// rowSum sums up a row, or dst = src + y.
+func (g *gen) rowSum(name, signature string, add bool) {
 	g.begin(name, signature)
 	src, n, at := g.load("src"), g.load("n"), g.GP64()
 	var dst, y reg.GPVirtual
 	if add {
 		dst, y = g.load("dst"), g.load("y")
 	}
-	g.pin(neutral)
-	acc := g.accumulate(neutral)
+	acc := g.accumulate(g.num(0))
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
 			vector := func(base reg.Register) operand.Mem {
 				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 			}
 			if mask == nil && !add {
-				g.op(mnemonic, vector(src), acc[u], acc[u])
+				g.op("VADD", vector(src), acc[u], acc[u])
 				continue
 			}
 			x := g.vector()
@@ -123,11 +120,10 @@ func (g *gen) rowFold(name, signature, mnemonic string, neutral konst, add bool)
 				g.op("VADD", z, x, x)
 				g.put(x, mask, vector(dst))
 			}
-			g.only(mask, g.pinned[uint64(neutral)], x)
-			g.op(mnemonic, x, acc[u], acc[u])
+			g.accumulateMasked(x, mask, acc[u])
 		}
 	})
-	g.result(mnemonic, acc)
+	g.result("VADD", acc)
 }
 
 func (g *gen) rowSquares() {
@@ -152,38 +148,17 @@ func (g *gen) rowSquares() {
 	g.result("VADD", acc)
 }
 
-func (g *gen) expSum() {
-	g.begin("ExpSum", "func(dst, src *T, n int, scale, max T) T")
-	dst, src, n, at := g.load("dst"), g.load("src"), g.load("n"), g.GP64()
-	scale, max := g.vector(), g.vector()
-	g.broadcast(g.argument("scale"), scale)
-	g.broadcast(g.argument("max"), max)
-	g.pin(g.expMinFlushed(), g.num(g.magic()))
-	acc := g.accumulate(g.num(0))
-	next := g.following(src, n)
-	g.strip("strip", n, at, func(count int, mask *mask) {
-		g.interleave(count, func(u int) {
-			x := g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.emit("PREFETCHT0", operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
-			g.op("VFMSUB213", max, scale, x)
-			p := g.expNonPositive(x)
-			g.put(p, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
-			g.accumulateMasked(p, mask, acc[u])
-		})
-	})
-	g.result("VADD", acc)
-}
-
-// softmax passes over each row three times: the maximum; the exponentials of the
-// distance to it, and their sum; the division. The rows come from far: while the
-// exponentials keep the units busy, the next row is fetched.
+// softmax passes over each row three times: the maximum, of src or of dst = src + y; the
+// exponentials of the distance to it, and their sum; the division. The rows come from
+// far: while the exponentials keep the units busy, the next row is fetched.
 func (g *gen) softmax() {
-	g.begin("Softmax", "func(dst, src *T, ldd, lds, m, n int, scale T)")
-	dst, src, ldd, lds, m := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds"), g.load("m")
-	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	g.begin("Softmax", "func(dst, src, y *T, ldd, lds, ldy, m, n int, scale T)")
+	dst, src, y, m := g.load("dst"), g.load("src"), g.load("y"), g.load("m")
+	ldd, lds, ldy := g.load("ldd"), g.load("lds"), g.load("ldy")
+	n, at, next, from := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(ldd)
 	g.bytes(lds)
+	g.bytes(ldy)
 	memory := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 	}
@@ -193,19 +168,43 @@ func (g *gen) softmax() {
 
 	lowest := g.num(math.Inf(-1))
 	acc := g.accumulate(lowest)
+	maximum := func(x reg.VecVirtual, mask *mask, acc reg.VecVirtual) {
+		if mask != nil {
+			low := g.vector()
+			g.set(lowest, low)
+			g.only(mask, low, x)
+		}
+		g.op("VMAX", x, acc, acc)
+	}
+	g.TESTQ(y, y)
+	g.JZ(operand.LabelRef("plain"))
+	g.strip("add", n, at, func(count int, mask *mask) {
+		for u := range count {
+			x, z := g.vector(), g.vector()
+			g.get(memory(src, u), mask, x)
+			g.get(memory(y, u), mask, z)
+			g.op("VADD", z, x, x)
+			g.put(x, mask, memory(dst, u))
+			maximum(x, mask, acc[u])
+		}
+	})
+	g.ADDQ(ldy, y)
+	g.MOVQ(dst, from)
+	g.JMP(operand.LabelRef("known"))
+	g.Label("plain")
 	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
 			if mask == nil {
 				g.op("VMAX", memory(src, u), acc[u], acc[u])
 				continue
 			}
-			x, low := g.vector(), g.vector()
+			x := g.vector()
 			g.get(memory(src, u), mask, x)
-			g.set(lowest, low)
-			g.only(mask, low, x)
-			g.op("VMAX", x, acc[u], acc[u])
+			maximum(x, mask, acc[u])
 		}
 	})
+	g.MOVQ(src, from)
+	g.Label("known")
 	largest, scale := g.fold("VMAX", acc), g.vector()
 	g.broadcast(g.argument("scale"), scale)
 	g.op("VMUL", scale, largest, largest)
@@ -217,7 +216,7 @@ func (g *gen) softmax() {
 		}
 		g.interleave(count, func(u int) {
 			x := g.vector()
-			g.get(memory(src, u), mask, x)
+			g.get(memory(from, u), mask, x)
 			g.op("VFMSUB213", largest, scale, x)
 			p := g.expNonPositive(x)
 			g.put(p, mask, memory(dst, u))
