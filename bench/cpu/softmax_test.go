@@ -48,21 +48,29 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		const rows = 2
 		ld := n + n%3
 		front := n%2 == 1
-		x, y := guardedOne[T](t, (rows-1)*ld+n, front), guardedOne[T](t, (rows-1)*ld+n, front)
+		var of [4][]T // the source, what it becomes, a mask, and the result with it
+		for i := range of {
+			of[i] = guardedOne[T](t, (rows-1)*ld+n, front)
+		}
+		x, y, mask, masked := of[0], of[1], of[2], of[3]
+		sums := make([]T, len(x))
 		for i := range x {
-			x[i], y[i] = T(math.NaN()), T(math.NaN())
+			x[i], y[i], mask[i], masked[i] = T(math.NaN()), T(math.NaN()), T(math.NaN()), T(math.NaN())
 			if i%ld < n {
-				x[i] = T(10*r.NormFloat64() - 50)
+				x[i], mask[i] = T(10*r.NormFloat64()-50), T(r.NormFloat64())
 			}
+			sums[i] = x[i] + mask[i]
 		}
 		const scale = 0.125
 		original := append([]T{}, x...)
 		k.softmax(y, ld, x, ld, nil, 0, rows, n, scale)
+		k.softmax(masked, ld, x, ld, mask, ld, rows, n, scale)
 		k.softmax(x, ld, x, ld, nil, 0, rows, n, scale)
-		for i := range rows {
-			want, bound := softmaxRow(original[i*ld:][:n], scale)
-			for j, w := range want {
-				for _, got := range []T{y[i*ld+j], x[i*ld+j]} {
+		for _, c := range []struct{ from, got []T }{{original, y}, {original, x}, {sums, masked}} {
+			for i := range rows {
+				want, bound := softmaxRow(c.from[i*ld:][:n], scale)
+				for j, w := range want {
+					got := c.got[i*ld+j]
 					if e := math.Abs(float64(got) - w); !(e <= bound*w) {
 						t.Fatalf("cpu: %s %T softmax n=%d: [%d,%d] = %g, want %g +- %g", isa, got, n, i, j, got, w, bound*w)
 					}
