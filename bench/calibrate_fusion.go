@@ -8,9 +8,7 @@ import (
 	"hwcal/schema"
 )
 
-// fusionSteps plans every pattern in each dtype on each shape of the mode. A run of
-// the default mode measures the first shape of a pattern on one thread and with cold
-// caches too, a full one all.
+// fusionSteps plans every pattern in each dtype on each shape of the mode.
 func (c *Calibrator) fusionSteps() []step {
 	var steps []step
 	for _, pattern := range c.Options.Patterns {
@@ -19,7 +17,7 @@ func (c *Calibrator) fusionSteps() []step {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, way := range c.ways(i) {
+				for _, way := range c.ways(i, d) {
 					label := fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache)
 					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
@@ -50,18 +48,27 @@ type way struct {
 	cache schema.CacheState
 }
 
-// ways are those of shape i of a pattern.
-func (c *Calibrator) ways(i int) []way {
+// typicalShapes is the number of shapes, the first ones of a pattern, that runs of a mode
+// measure in several ways.
+var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
+
+// ways are those of shape i of a pattern: warm caches and all threads, for the typical
+// shapes cold caches and one thread too. Of fp64 these shapes do, as networks do not run
+// in it, unless it is all that is asked for.
+func (c *Calibrator) ways(i int, d schema.DType) []way {
 	all, one := Place{Threads: c.Options.Threads}, Place{Threads: 1}
-	ways := []way{{all, schema.Warm}}
-	if c.Options.Mode == schema.Full || c.Options.Mode == schema.Default && i == 0 {
-		ways = append(ways, way{all, schema.Cold})
-		if c.Options.Threads > 1 {
-			ways = append(ways, way{one, schema.Warm})
+	if i >= typicalShapes[c.Options.Mode] {
+		if c.Options.Mode == schema.Full && d == schema.FP64 && len(c.Options.DTypes) > 1 {
+			return nil
 		}
+		return []way{{all, schema.Warm}}
 	}
-	if c.Options.Mode == schema.Full && c.Options.Threads > 1 {
-		ways = append(ways, way{one, schema.Cold})
+	ways := []way{{all, schema.Warm}, {all, schema.Cold}, {one, schema.Warm}, {one, schema.Cold}}
+	if all == one {
+		return ways[:2]
+	}
+	if c.Options.Mode == schema.Default {
+		return ways[:3]
 	}
 	return ways
 }

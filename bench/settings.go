@@ -55,7 +55,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.WarmUp = 100 * time.Millisecond
 		s.CaseBudget = 2 * time.Second
 		s.CaseLimit = 10 * time.Second
-		s.PairBudget = 10 * time.Second
+		s.PairBudget = 4 * time.Second
 	}
 	return s
 }
