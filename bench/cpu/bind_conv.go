@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
+	"unsafe"
 
 	"hwcal/bench"
 )
@@ -43,11 +45,17 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := scratch[T](ws, v.weightsLen())
+	key := packedKey{c[0].In[1], fmt.Sprintf("filters of %d by %d, %d", v.gemm.mc, v.gemm.kc, v.block)}
+	if slices.Contains(c.Names(), "batchnorm") {
+		key.form += ", folded"
+	}
+	mem, err = ws.packedOnce(key, int64(v.weightsLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
+		v.packWeights(as[T](dst), weights)
+	})
 	if err != nil {
 		return nil, err
 	}
-	v.packWeights(packed, weights)
+	packed := as[T](mem)
 	return &kernel{
 		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.isa),
 		body: func(w *worker) { v.run(w, scr, in, packed, out, epi) },

@@ -13,15 +13,17 @@ func init() {
 // works on each tile while it is hot. Weights that are known before the run are
 // packed here, once.
 func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	x, weights, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c.Output())
+	x, y, weights := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c.Output()), c[0].In[1]
 	l, err := newLinear[T](ws, y.rows, y.cols, x.cols)
 	if err != nil {
 		return nil, err
 	}
 	name := l.name(ws)
-	if l.weights = plain(weights); c[0].In[1].Param {
+	if weights.Param {
 		name += "_packed"
 		err = l.prepack(ws, weights)
+	} else {
+		l.weights = plain(matrixOf[T](ws, weights))
 	}
 	if err != nil {
 		return nil, err
@@ -45,13 +47,13 @@ func matrixOf[T float](ws *workspace, t *bench.Tensor) matrix[T] {
 // share out its rows, which are still in the caches.
 func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	last := len(c) - 1
-	x, weights, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c.Output())
+	x, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c.Output())
 	rows := hotRows[T](ws, y.rows, y.cols)
 	l, err := newLinear[T](ws, rows, y.cols, x.cols)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.prepack(ws, weights); err != nil {
+	if err := l.prepack(ws, c[0].In[1]); err != nil {
 		return nil, err
 	}
 	steps, err := newSteps[T](ws, c[1:last])

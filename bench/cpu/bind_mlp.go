@@ -9,27 +9,27 @@ func init() { register("gemm+bias+gelu+gemm", bindMLP[float32], bindMLP[float64]
 func bindMLP[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	last := len(c) - 1
 	x, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c.Output())
-	first, second := matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c[last].In[1])
-	rows := hotRows[T](ws, x.rows, first.cols)
-	up, err := newLinear[T](ws, rows, first.cols, first.rows)
+	width := widthOf(c[0].Out) // of the hidden layer
+	rows := hotRows[T](ws, x.rows, width)
+	up, err := newLinear[T](ws, rows, width, x.cols)
 	if err != nil {
 		return nil, err
 	}
-	down, err := newLinear[T](ws, rows, second.cols, second.rows)
+	down, err := newLinear[T](ws, rows, y.cols, width)
 	if err != nil {
 		return nil, err
 	}
-	if err := up.prepack(ws, first); err != nil {
+	if err := up.prepack(ws, c[0].In[1]); err != nil {
 		return nil, err
 	}
-	if err := down.prepack(ws, second); err != nil {
+	if err := down.prepack(ws, c[last].In[1]); err != nil {
 		return nil, err
 	}
-	block, err := scratch[T](ws, rows*first.cols)
+	block, err := scratch[T](ws, rows*width)
 	if err != nil {
 		return nil, err
 	}
-	hidden := matrix[T]{data: block, rows: rows, cols: first.cols, ld: first.cols}
+	hidden := matrix[T]{data: block, rows: rows, cols: width, ld: width}
 	steps, err := newSteps[T](ws, c[1:last])
 	if err != nil {
 		return nil, err

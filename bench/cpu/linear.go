@@ -3,6 +3,8 @@ package cpu
 import (
 	"fmt"
 	"unsafe"
+
+	"hwcal/bench"
 )
 
 // linear is a matrix multiplication by weights, ready to run on a block of rows.
@@ -31,12 +33,14 @@ func (l *linear[T]) name(ws *workspace) string {
 	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.isa)
 }
 
-// prepack packs the weights once, as parameters are.
-func (l *linear[T]) prepack(ws *workspace, weights matrix[T]) error {
-	packed, err := scratch[T](ws, l.gemm.packedBLen())
-	if err == nil {
-		l.weights = l.gemm.prepackB(packed, weights)
-	}
+// prepack packs the weights before the run, as parameters are.
+func (l *linear[T]) prepack(ws *workspace, weights *bench.Tensor) error {
+	g := l.gemm
+	key := packedKey{weights, fmt.Sprintf("panels of %d by %d", g.kc, g.nr)}
+	packed, err := ws.packedOnce(key, int64(g.packedBLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
+		g.prepackB(as[T](dst), matrixOf[T](ws, weights))
+	})
+	l.weights = operand[T]{packed: as[T](packed)}
 	return err
 }
 

@@ -19,6 +19,13 @@ type workspace struct {
 	seed    uint64
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
+	packed  map[packedKey][]byte
+}
+
+// packedKey tells forms of weights apart: the tensor, and how it is packed.
+type packedKey struct {
+	tensor *bench.Tensor
+	form   string
 }
 
 // Open allocates the tensors of a case; each worker writes its part of each
@@ -36,7 +43,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	ws := &workspace{
 		team: b.team, isa: b.isa, caches: b.caches, dtype: c.DType, unit: u, seed: c.Seed,
-		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{},
+		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
 	}
 	if c.SmallPages {
 		ws.memory = &b.memory[0]
@@ -109,6 +116,22 @@ func (ws *workspace) bytes(t *bench.Tensor) []byte {
 func scratch[T float](ws *workspace, n int) ([]T, error) {
 	mem, err := ws.memory.alloc(int64(n) * int64(unsafe.Sizeof(T(0))))
 	return as[T](mem), err
+}
+
+// packedOnce gives weights in a packed form, which the first kernel that wants it makes.
+// The sides of a pair share it: which of two copies lies on better pages would else
+// decide between them.
+func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte)) ([]byte, error) {
+	if mem, have := ws.packed[key]; have {
+		return mem, nil
+	}
+	mem, err := ws.memory.alloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	pack(mem)
+	ws.packed[key] = mem
+	return mem, nil
 }
 
 // Samples executes the runs in turn, as one job of the workers: one that slept
