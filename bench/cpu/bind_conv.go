@@ -37,7 +37,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.memory.alloc(v.scratchBytes())
+	mem, err := ws.passing(v.scratchBytes())
 	if err != nil {
 		return nil, err
 	}

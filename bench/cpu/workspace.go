@@ -20,6 +20,7 @@ type workspace struct {
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
 	packed  map[packedKey][]byte
+	shared  []byte // see passing
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -132,6 +133,19 @@ func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte
 	pack(mem)
 	ws.packed[key] = mem
 	return mem, nil
+}
+
+// passing is memory in which a kernel keeps nothing from one run to the next. Kernels run
+// one after the other and share it, so that neither side of a pair has the better place.
+func (ws *workspace) passing(bytes int64) ([]byte, error) {
+	if int64(len(ws.shared)) < bytes {
+		mem, err := ws.memory.alloc(bytes)
+		if err != nil {
+			return nil, err
+		}
+		ws.shared = mem
+	}
+	return ws.shared[:bytes], nil
 }
 
 // Samples executes the runs in turn, as one job of the workers: one that slept
