@@ -116,11 +116,9 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratches := make([]separableScratch[T], len(ws.workers))
-	for i := range scratches {
-		if scratches[i], err = v.newScratch(ws.memory.alloc); err != nil {
-			return nil, err
-		}
+	scratches, err := v.newScratch(ws.memory.alloc, len(ws.workers))
+	if err != nil {
+		return nil, err
 	}
 	taps, first := convParameters[T](ws, c[:2])
 	weights, second := convParameters[T](ws, c[2:])

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"hwcal/bench"
 )
 
 // The taps of a depthwise convolution agree with float64 at rows and columns around
@@ -63,4 +65,20 @@ func checkTaps[T float](dst, src []T, ldd, lds, m, n int, offsets []int, weights
 		}
 	}
 	return nil
+}
+
+// Where the weights do not stay in L2, the workers share a block of rows.
+func TestSeparableInTeam(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		p, err := bench.Lookup("Depthwise_Pointwise")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b.caches.L2 = range []int{1, 2000} {
+			for _, text := range []string{"1x35x5x6x70x3x1x1", "2x20x14x14x33x3x2x1", "3x1x1x1x1x1x1x0"} {
+				verifyShape(t, b, p, text, len(b.cpus))
+			}
+		}
+	})
 }
