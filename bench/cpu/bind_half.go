@@ -7,9 +7,12 @@ import "hwcal/bench"
 func init() {
 	registerNarrow("bias", bindHalfAdd, bindSumBias)
 	registerNarrow("add", bindHalfAdd, nil)
+	registerNarrow("mask", bindHalfAdd, nil)
+	registerNarrow("mul", bindHalfMul, nil)
 	registerNarrow("relu", bindHalfReLU, bindSumReLU)
-	registerNarrow("gelu", bindHalfBlocks, nil)
-	registerNarrow("silu", bindHalfBlocks, nil)
+	for _, chain := range []string{"gelu", "silu", "dropout", "bias+gelu+dropout"} {
+		registerNarrow(chain, bindHalfBlocks, nil)
+	}
 }
 
 // halves views a tensor as numbers of 16 bits.
@@ -26,22 +29,40 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindHalfAdd adds a row to all rows, or a matrix.
+// bindHalfAdd adds a matrix, or one row or several, which meet again and again. What
+// they meet once is a row here.
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
 	add := halfKernelsFor(ws.dtype, ws.isa).add
-	width := widthOf(c.Output())
+	width := len(y)
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		if len(y) == width {
-			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-		} else {
-			add(&dst[at], &src[at], &y[at], width, width, width, m, n)
-		}
+		add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
+	}), nil
+}
+
+// bindHalfMul multiplies in fp32, in blocks of both factors.
+func bindHalfMul(ws *workspace, c bench.Chain) (*kernel, error) {
+	const most = blockElems / 2
+	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
+	if err != nil {
+		return nil, err
+	}
+	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
+	half, mul := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa).mul
+	parts := partsOf(ws, len(dst), lineElems)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		p, with := parts[w.id], blocks[w.id*blockElems+most:][:most]
+		at := p.lo
+		half.inBlocks(blocks[w.id*blockElems:][:most], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
+			half.widen(&with[0], &y[at], len(x), len(x), 1, len(x))
+			mul.slice(x, x, with[:len(x)], 0, 0)
+			at += len(x)
+		})
 	}), nil
 }
 
 // bindHalfBlocks is for what takes so long for an element that it can pass through
-// memory in L1: as fp32, which the step works on.
+// memory in L1: as fp32, which all steps work on.
 func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
 	if err != nil {
@@ -54,12 +75,17 @@ func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	f := epilogueOf(steps)
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
 	half := halfKernelsFor(ws.dtype, ws.isa)
-	parts := partsOf(ws, len(src), lineElems)
+	width := widthOf(c.Output())
+	work := tilesOf(ws, len(dst), width, blockElems)
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		p := parts[w.id]
-		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
-			f(x, len(x), 0, 0, 1, len(x))
-		})
+		block := blocks[w.id*blockElems:][:blockElems]
+		for _, t := range work[w.id] {
+			lo := t.i*width + t.j
+			hi := lo + t.m*t.n
+			half.inBlocks(block, dst[lo:hi], src[lo:hi], func(x []float32) {
+				f(x, t.n, t.i, t.j, t.m, t.n)
+			})
+		}
 	}), nil
 }
 

@@ -90,3 +90,11 @@ func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []flo
 		dst, src = dst[n:], src[n:]
 	}
 }
+
+// roundSlice rounds numbers of any length.
+func (k halfKernels) roundSlice(dst []uint16, src []float32) {
+	for at := 0; at < len(src); at += vecCall {
+		n := min(vecCall, len(src)-at)
+		k.round(&dst[at:][:n][0], &src[at], n, n, 1, n)
+	}
+}
