@@ -92,13 +92,17 @@ func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 // finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
 // rounding to the type.
 func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
+	return finishHalfIn(ws, c, nr, halves(ws, c.Output()))
+}
+
+// finishHalfIn does so to memory other than that of the chain's output.
+func finishHalfIn(ws *workspace, c bench.Chain, nr int, out []uint16) (finish, error) {
 	half := halfKernelsFor(ws.dtype, ws.isa)
 	steps, err := newHalfSteps(ws, half, c[1:])
 	if err != nil {
 		return nil, err
 	}
-	epi := epilogueOf(steps)
-	out, width := halves(ws, c.Output()), widthOf(c.Output())
+	epi, width := epilogueOf(steps), widthOf(c.Output())
 	return func(sums []byte, i0, j0, m, n int) {
 		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
 		if epi != nil {

@@ -240,13 +240,19 @@ func (g *narrowGEMM) packedBytes() int { return g.packedAt(ceilDiv(g.n, g.nr)*g.
 
 // prepackB packs all of B, once for many runs. It is serial.
 func (g *narrowGEMM) prepackB(dst []byte, b byteRows, edge []byte) []byte {
+	return g.prepackColumns(dst, edge, func(j0, _ int) byteRows { return byteRows{b.data[j0*g.size:], b.ld} })
+}
+
+// prepackColumns does so with what columns gives for n columns from j0 on.
+func (g *narrowGEMM) prepackColumns(dst, edge []byte, columns func(j0, n int) byteRows) []byte {
 	dst = dst[:g.packedBytes()]
 	for col := range g.cols {
 		j0, j1 := part(g.n, g.nr, col, g.cols)
 		for jc := j0; jc < j1; jc += g.nc {
 			n := min(g.nc, j1-jc)
+			b := columns(jc, n)
 			for pc := 0; pc < g.steps; pc += g.kc {
-				g.packBlockB(dst[g.packedAt(jc, n, pc):], b, edge, jc, n, pc, min(g.kc, g.steps-pc))
+				g.packBlockB(dst[g.packedAt(jc, n, pc):], b, edge, 0, n, pc, min(g.kc, g.steps-pc))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"testing"
 
 	"hwcal/bench"
@@ -70,6 +71,33 @@ func TestHalfMaskedSoftmax(t *testing.T) {
 					if _, err := bench.Verify(b, c); err != nil {
 						t.Errorf("%v %s %d threads: %v", dims, d, threads, err)
 					}
+				}
+			}
+		}
+	})
+}
+
+// rowPatterns need more than the sums of a tile.
+var rowPatterns = []string{"Linear_Bias_GELU_Linear", "SwiGLU", "Linear_LayerNorm"}
+
+// Chains that keep rows in the caches agree with float64 where these hold few rows, so
+// that there are several blocks and a last one that is smaller; the gated layer, which
+// has no such blocks, where there are several panels of pairs.
+func TestNarrowRowBlocks(t *testing.T) {
+	eachUnit(t, func(t *testing.T, u unit) {
+		if u.dtype == schema.INT8 {
+			t.Skip("norms, GELU and SiLU are no functions of integers")
+		}
+		b := testBackend(t, "")
+		b.units, b.caches.L3 = map[schema.DType][]unit{u.dtype: {u}}, 1
+		for _, threads := range []int{1, len(b.cpus)} {
+			for _, name := range rowPatterns {
+				rows := fmt.Sprintf("%dx19x9", 2*u.gemm.mr*threads+5)
+				if name == "SwiGLU" {
+					rows = fmt.Sprintf("3x%dx35", u.gemm.nr+9)
+				}
+				for _, text := range []string{"1x1x1", rows} {
+					verifyIn(t, b, name, text, u.dtype, threads)
 				}
 			}
 		}
