@@ -29,36 +29,23 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindHalfAdd adds a matrix, or one row or several, which meet again and again. What
-// they meet once is a row here.
+// bindHalfAdd adds a matrix, or one row or several, which meet again and again.
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
-	add := halfKernelsFor(ws.dtype, ws.isa).add
-	width := len(y)
-	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-	}), nil
+	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).add), nil
 }
 
-// bindHalfMul multiplies in fp32, in blocks of both factors.
 func bindHalfMul(ws *workspace, c bench.Chain) (*kernel, error) {
-	const most = blockElems / 2
-	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
-	if err != nil {
-		return nil, err
-	}
+	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).mul), nil
+}
+
+// bindHalfWith is for what meets a second matrix: all of it is one row here, which those
+// of the first one meet.
+func bindHalfWith(ws *workspace, c bench.Chain, f func(dst, src, y *uint16, ldd, lds, ldy, m, n int)) *kernel {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
-	half, mul := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa).mul
-	parts := partsOf(ws, len(dst), lineElems)
-	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		p, with := parts[w.id], blocks[w.id*blockElems+most:][:most]
-		at := p.lo
-		half.inBlocks(blocks[w.id*blockElems:][:most], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
-			half.widen(&with[0], &y[at], len(x), len(x), 1, len(x))
-			mul.slice(x, x, with[:len(x)], 0, 0)
-			at += len(x)
-		})
-	}), nil
+	width := len(y)
+	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
+		f(&dst[at], &src[at], &y[j], width, width, 0, m, n)
+	})
 }
 
 // bindHalfBlocks is for what takes so long for an element that it can pass through

@@ -18,7 +18,9 @@ type halfKernels struct {
 	relu func(dst, src *uint16, ldd, lds, m, n int)
 	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
 	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
-	// addWide does so to fp32.
+	// mul writes dst[i*ldd+j] = src[i*lds+j] y[i*ldy+j].
+	mul func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// addWide is add, from and to fp32.
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
 }
 
@@ -45,14 +47,8 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 		relu: func(dst, src *uint16, ldd, lds, m, n int) {
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
 		},
-		add: func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
-			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
-			for i := range m {
-				for j, x := range from[i*lds:][:n] {
-					to[i*ldd+j] = half(wide(x) + wide(with[i*ldy+j]))
-				}
-			}
-		},
+		add: combineRows(func(x, y uint16) uint16 { return half(wide(x) + wide(y)) }),
+		mul: combineRows(func(x, y uint16) uint16 { return half(wide(x) * wide(y)) }),
 		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
 			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
 			for i := range m {
@@ -70,6 +66,18 @@ func convertRows[D, S any](dst *D, src *S, ldd, lds, m, n int, f func(S) D) {
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {
 			to[i*ldd+j] = f(x)
+		}
+	}
+}
+
+// combineRows makes a kernel that writes dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j]).
+func combineRows(f func(x, y uint16) uint16) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+	return func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+		to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
+		for i := range m {
+			for j, x := range from[i*lds:][:n] {
+				to[i*ldd+j] = f(x, with[i*ldy+j])
+			}
 		}
 	}
 }

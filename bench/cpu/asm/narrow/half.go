@@ -58,14 +58,26 @@ func reluHalf(c *build.Context) {
 	})
 }
 
-const addSignature = "func(dst, src, y *uint16, ldd, lds, ldy, m, n int)"
+// operation on vectors of fp32, by its name.
+type operation struct {
+	name    string
+	combine func(x *matrix, a, b, to reg.VecVirtual)
+}
 
-// addBF16 writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]. Neighbours become fp32 by
+// operations on two matrices.
+var operations = []operation{
+	{"add", func(x *matrix, a, b, to reg.VecVirtual) { x.VADDPS(a, b, to) }},
+	{"mul", func(x *matrix, a, b, to reg.VecVirtual) { x.VMULPS(a, b, to) }},
+}
+
+const operationSignature = "func(dst, src, y *uint16, ldd, lds, ldy, m, n int)"
+
+// bf16 writes dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j]. Neighbours become fp32 by
 // themselves, the upper one by clearing the lower, the lower one by a shift, and so they
-// go back. Rounding is that of roundBF16, but for NaN: the lower half of a sum that is
+// go back. Rounding is that of roundBF16, but for NaN: the lower half of a result that is
 // NaN is zero, as that of its operands is, and carries nothing.
-func addBF16(c *build.Context) {
-	x := newHalves(c, "addBF16", addSignature)
+func (op operation) bf16(c *build.Context) {
+	x := newHalves(c, op.name+"BF16", operationSignature)
 	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
 	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
 	odd, below, one, upper := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(0xffff<<16)
@@ -77,7 +89,7 @@ func addBF16(c *build.Context) {
 	}
 	rounded := func(a, b reg.VecVirtual) reg.VecVirtual {
 		isOdd := x.K()
-		x.VADDPS(b, a, a)
+		op.combine(x, b, a, a)
 		x.VPTESTMD(odd, a, isOdd)
 		x.VPADDD(below, a, a)
 		x.VPADDD(one, a, isOdd, a)
@@ -100,9 +112,9 @@ func addBF16(c *build.Context) {
 	})
 }
 
-// addFP16 does the same in fp16.
-func addFP16(c *build.Context) {
-	x := newMatrix(c, simd.AVX512, "addFP16", addSignature, Mem{})
+// fp16 does the same in fp16.
+func (op operation) fp16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, op.name+"FP16", operationSignature, Mem{})
 	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
 	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
 	get := func(from Mem, mask reg.Register) reg.VecVirtual {
@@ -113,7 +125,7 @@ func addFP16(c *build.Context) {
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
 			v, w := get(x.of(src, 2, u), mask), get(x.of(y, 2, u), mask)
-			x.VADDPS(w, v, v)
+			op.combine(x, w, v, v)
 			x.putFP16(v, mask, x.of(dst, 2, u))
 		}
 	}, func() {
