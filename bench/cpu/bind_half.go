@@ -51,7 +51,7 @@ func bindHalfWith(ws *workspace, c bench.Chain, f func(dst, src, y *uint16, ldd,
 // bindHalfBlocks is for what takes so long for an element that it can pass through
 // memory in L1: as fp32, which all steps work on.
 func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
-	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
+	blocks, err := blocksOf[float32](ws, blockElems)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,10 @@ func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	width := widthOf(c.Output())
 	work := tilesOf(ws, len(dst), width, blockElems)
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		block := blocks[w.id*blockElems:][:blockElems]
 		for _, t := range work[w.id] {
 			lo := t.i*width + t.j
 			hi := lo + t.m*t.n
-			half.inBlocks(block, dst[lo:hi], src[lo:hi], func(x []float32) {
+			half.inBlocks(blocks[w.id], dst[lo:hi], src[lo:hi], func(x []float32) {
 				f(x, t.n, t.i, t.j, t.m, t.n)
 			})
 		}

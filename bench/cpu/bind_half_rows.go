@@ -32,31 +32,35 @@ func bindHalfMaskedSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 // inHalfRows lets f work in fp32 on m rows of n elements of the first input, or of its sum
-// with a second matrix, whose rows repeat where it has fewer. They are few enough to
-// stay in L1, or one.
+// with a second one, which repeats if it is smaller. They are few enough to stay in L1,
+// or one.
 func inHalfRows(ws *workspace, c bench.Chain, second []uint16, f func(rows []float32, m, n int)) (*kernel, error) {
 	n := widthOf(c.Output())
 	most := max(1, blockElems/n)
-	room := ceilDiv(most*n, lineElems) * lineElems
-	blocks, err := scratch[float32](ws, len(ws.workers)*room)
+	blocks, err := blocksOf[float32](ws, most*n)
 	if err != nil {
 		return nil, err
 	}
 	half := halfKernelsFor(ws.dtype, ws.isa)
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	return inRepeats(ws, nameOf(ws, c), c.Output(), len(second)/n, func(w *worker, i, j, m int) {
-		for end := i + m; i < end; i, j = i+most, j+most {
-			count := min(most, end-i)
-			rows, from, to := blocks[w.id*room:][:count*n], src[i*n:][:count*n], dst[i*n:][:count*n]
-			for at := 0; at < len(rows); at += vecCall {
-				part := min(vecCall, len(rows)-at)
-				half.widen(&rows[at], &from[at], part, part, 1, part)
-				if second != nil {
-					half.addWide(&rows[at], &rows[at], &second[j*n+at], part, part, part, 1, part)
-				}
+	parts := partsOf(ws, len(dst)/n, 1)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		p := parts[w.id]
+		met := 0 // of the second input
+		if second != nil {
+			met = p.lo * n % len(second)
+		}
+		for i := p.lo; i < p.hi; i += most {
+			m := min(most, p.hi-i)
+			rows := blocks[w.id][:m*n]
+			half.widenSlice(rows, src[i*n:][:m*n])
+			for at := 0; second != nil && at < len(rows); {
+				count := min(vecCall, len(rows)-at, len(second)-met)
+				half.addWide(&rows[at], &rows[at], &second[met], count, count, count, 1, count)
+				at, met = at+count, (met+count)%len(second)
 			}
-			f(rows, count, n)
-			half.roundSlice(to, rows)
+			f(rows, m, n)
+			half.roundSlice(dst[i*n:][:m*n], rows)
 		}
 	}), nil
 }

@@ -18,7 +18,7 @@ func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(c) > 1 {
 		second = data[T](ws, c[0].In[1])
 	}
-	return inRepeats(ws, c.String(), c.Output(), len(second)/width, func(_ *worker, i, j, m int) {
+	return inRepeats(ws, c, len(second)/width, func(i, j, m int) {
 		for r := range m {
 			var y []T
 			if second != nil {
@@ -34,24 +34,24 @@ func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
 	src, mask, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
 	width := widthOf(c.Output())
-	return inRepeats(ws, c.String(), c.Output(), len(mask)/width, func(_ *worker, i, j, m int) {
+	return inRepeats(ws, c, len(mask)/width, func(i, j, m int) {
 		k.softmax(dst[i*width:], width, src[i*width:], width, mask[j*width:], width, m, width, 1)
 	}), nil
 }
 
 // inRepeats lets each worker run f over its rows of the output: m of them from row i on,
 // which meet those from row j on of a matrix whose rows repeat.
-func inRepeats(ws *workspace, chain string, out *bench.Tensor, rows int, f func(w *worker, i, j, m int)) *kernel {
-	all := int(out.Elems()) / widthOf(out)
+func inRepeats(ws *workspace, c bench.Chain, rows int, f func(i, j, m int)) *kernel {
+	all := int(c.Output().Elems()) / widthOf(c.Output())
 	if rows == 0 {
 		rows = all
 	}
 	parts := partsOf(ws, all, 1)
-	return elementwise(ws, chain, func(w *worker) {
+	return elementwise(ws, c.String(), func(w *worker) {
 		p := parts[w.id]
 		for i, j := p.lo, p.lo%rows; i < p.hi; j = 0 {
 			m := min(p.hi-i, rows-j)
-			f(w, i, j, m)
+			f(i, j, m)
 			i += m
 		}
 	})

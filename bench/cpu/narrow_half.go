@@ -99,7 +99,14 @@ func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []flo
 	}
 }
 
-// roundSlice rounds numbers of any length.
+// widenSlice and roundSlice convert any number of elements.
+func (k halfKernels) widenSlice(dst []float32, src []uint16) {
+	for at := 0; at < len(src); at += vecCall {
+		n := min(vecCall, len(src)-at)
+		k.widen(&dst[at:][:n][0], &src[at], n, n, 1, n)
+	}
+}
+
 func (k halfKernels) roundSlice(dst []uint16, src []float32) {
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
