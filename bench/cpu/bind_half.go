@@ -30,13 +30,9 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
 	add := halfKernelsFor(ws.dtype, ws.isa).add
-	width := widthOf(c.Output())
+	width := len(y) // of a matrix, all of it is one row
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		if len(y) == width {
-			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-		} else {
-			add(&dst[at], &src[at], &y[at], width, width, width, m, n)
-		}
+		add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
 	}), nil
 }
 

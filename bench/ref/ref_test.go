@@ -117,7 +117,7 @@ func TestRequantize(t *testing.T) {
 	x := Exact(func(i int64) float64 { return sums[i] })
 	scale := Exact(func(i int64) float64 { return []float64{0.5, 0.5, 0.6, 1, 1, 0x1p-25 * 2.5}[i] })
 	for i, want := range []Num{{2, 1}, {2, 1}, {4, 0}, {-127, 0}, {127, 0}, {2, 1}} {
-		if got := Requantize(x, scale, 6, 1, single)(int64(i)); got != want {
+		if got := Requantize(x, scale, 6, 1, 1, single)(int64(i)); got != want {
 			t.Errorf("%g becomes %+v, want %+v", sums[i], got, want)
 		}
 	}

@@ -38,6 +38,8 @@ func main() {
 		reluHalf(c)
 		addBF16(c)
 		addFP16(c)
+		affineBF16(c)
+		affineFP16(c)
 	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
