@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -46,7 +47,7 @@ func TestNarrowConv(t *testing.T) {
 				m, n, k := c.s.product()
 				v = planNarrowConv(planNarrowGEMM(u, c.block, c.threads, m, n, k), c.s)
 			}
-			if err := checkNarrowConv(t, r, u, teams[c.threads-1], v, i%2 == 0); err != nil {
+			if err := checkNarrowConv(t, r, u, teams[c.threads-1], v, 1+i%2, i%2 == 0); err != nil {
 				t.Fatalf("%+v, %d threads, blocks %+v: %v", c.s, c.threads, c.block, err)
 			}
 		}
@@ -54,9 +55,9 @@ func TestNarrowConv(t *testing.T) {
 }
 
 // checkNarrowConv convolves integers so small that every sum is exact, in fp16 too, and
-// compares all elements. int8 gets its whole range. It runs twice: what a run left behind
-// must not matter to the next.
-func checkNarrowConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *narrowConv, atFront bool) error {
+// compares all elements. int8 gets its whole range. What a run leaves behind must not
+// matter to the next.
+func checkNarrowConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *narrowConv, runs int, atFront bool) error {
 	size := v.gemm.size
 	guarded := func(n int) []byte {
 		front, back := guardedBytes(t, n)
@@ -106,7 +107,7 @@ func checkNarrowConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *narrowConv
 			}
 		})
 	}
-	for times := 1; times <= 2; times++ {
+	for times := 1; times <= runs; times++ {
 		fill(x, xv)
 		tm.run(func(w *worker) { v.run(w.id, &s[w.id], x, packed, ends) })
 		for at := range ended {
@@ -152,4 +153,120 @@ func TestNarrowConvFusion(t *testing.T) {
 			t.Errorf("%s: fused are %v, want %v", d, have, want)
 		}
 	}
+}
+
+// The kernels that meet one number a row do exactly what their twins in Go do, at lengths
+// around the loops, on rows apart, at the edges of the memory.
+func TestRowsOfNarrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for n := 1; n <= 140; n += 1 + n/40 {
+			for _, m := range []int{1, 3} {
+				lds, ldd, front := n+2, n+3, n%2 == 0
+				src, row := guardedOne[int32](t, (m-1)*lds+n, front), guardedOne[int32](t, m, front)
+				factors, gains, summands := guardedOne[float32](t, m, front), guardedOne[float32](t, m, front), guardedOne[float32](t, m, front)
+				for i := range src {
+					src[i] = int32(r.Uint32()) >> (r.IntN(24) + 1)
+				}
+				for i := range row {
+					row[i] = int32(r.Uint32()) >> 2
+					factors[i], gains[i], summands[i] = float32(r.NormFloat64())/(1<<20), float32(r.NormFloat64()), float32(r.NormFloat64())
+				}
+				k, twin := sumKernelsFor(isa), sumKernelsFor(Portable)
+				for _, floor := range []int32{0, math.MinInt32} {
+					got, want := guardedOne[int32](t, (m-1)*ldd+n, front), make([]int32, (m-1)*ldd+n)
+					clear(got)
+					k.addFloorRows(&got[0], &src[0], &row[0], ldd, lds, m, n, floor)
+					twin.addFloorRows(&want[0], &src[0], &row[0], ldd, lds, m, n, floor)
+					if !slices.Equal(got, want) {
+						t.Fatalf("addFloorRows %dx%d: %v, want %v", m, n, got, want)
+					}
+				}
+				for _, floor := range []float32{0, noFloor} {
+					got, want := guardedOne[int8](t, (m-1)*ldd+n, front), make([]int8, (m-1)*ldd+n)
+					clear(got)
+					k.requantizeRows(&got[0], &src[0], &row[0], &factors[0], ldd, lds, m, n, floor)
+					twin.requantizeRows(&want[0], &src[0], &row[0], &factors[0], ldd, lds, m, n, floor)
+					if !slices.Equal(got, want) {
+						t.Fatalf("requantizeRows %dx%d: %v, want %v", m, n, got, want)
+					}
+				}
+				for _, d := range halfTypes {
+					x := guardedHalves(t, (m-1)*lds+n, front)
+					for i := range x {
+						elements[d].set(as8(x), int64(i), r.NormFloat64())
+					}
+					got, want := guardedHalves(t, (m-1)*ldd+n, front), make([]uint16, (m-1)*ldd+n)
+					clear(got)
+					halfKernelsFor(d, isa).affineRows(&got[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n)
+					halfKernelsFor(d, Portable).affineRows(&want[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n)
+					sameHalves(t, fmt.Sprintf("%s: affineRows %dx%d", d, m, n), d, got, want)
+				}
+			}
+		}
+	})
+}
+
+// The twins, by hand: row i meets number i.
+func TestRowsByHand(t *testing.T) {
+	k := sumKernelsFor(Portable)
+	src, row := []int32{1, 2, 3, -4}, []int32{10, -1}
+	sums, bytes := make([]int32, 4), make([]int8, 4)
+	k.addFloorRows(&sums[0], &src[0], &row[0], 2, 2, 2, 2, 0)
+	k.requantizeRows(&bytes[0], &src[0], &row[0], &[]float32{0.5, 20}[0], 2, 2, 2, 2, noFloor)
+	if want := []int32{11, 12, 2, 0}; !slices.Equal(sums, want) {
+		t.Errorf("addFloorRows: %v, want %v", sums, want)
+	}
+	if want := []int8{6, 6, 40, -100}; !slices.Equal(bytes, want) {
+		t.Errorf("requantizeRows: %v, want %v", bytes, want)
+	}
+	for _, d := range halfTypes {
+		x := make([]uint16, 4)
+		for i, v := range []float64{1, 2, 3, -4} {
+			elements[d].set(as8(x), int64(i), v)
+		}
+		halfKernelsFor(d, Portable).affineRows(&x[0], &x[0], &[]float32{2, 0.5}[0], &[]float32{1, -1}[0], 2, 2, 2, 2)
+		for i, want := range []float64{3, 5, 0.5, -3} {
+			if got := elements[d].get(as8(x), int64(i)); got != want {
+				t.Errorf("%s: affineRows [%d] = %g, want %g", d, i, got, want)
+			}
+		}
+	}
+}
+
+// The operations of channels alone, on every instruction set.
+func TestNarrowChannels(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		for _, d := range []schema.DType{schema.BF16, schema.FP16, schema.INT8} {
+			b.units = map[schema.DType][]unit{d: {{dtype: d}}}
+			for _, text := range []string{"1x1x1x1x1x1x1x0x1", "3x1x5x7x6x1x1x0x1", "2x1x20x20x5x1x1x0x1"} {
+				for _, name := range []string{"Conv2d_Bias", "Conv2d_BatchNorm"} {
+					p, err := bench.Lookup(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					shape, err := bench.ParseShape(text, p.Dims)
+					if err != nil {
+						t.Fatal(err)
+					}
+					chain, err := p.In(d).Build(shape, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, op := range chain[1:] {
+						if !kernels[op.Name].has(d) {
+							continue
+						}
+						for _, threads := range []int{1, len(b.cpus)} {
+							c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 7}
+							if _, err := bench.Verify(b, c); err != nil {
+								t.Errorf("%s %s %s: %v", op.Name, shape, d, err)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
 }

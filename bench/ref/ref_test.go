@@ -177,6 +177,26 @@ func TestConvBatchNormBound(t *testing.T) {
 	within(t, "batch norm folded", folded, norm, 1e-3)
 }
 
+// What a folded weight loses when it is stored, in the middle between two numbers of bf16
+// or below those of fp16, is within the bound, and hardly more is.
+func TestFoldedWeightBound(t *testing.T) {
+	for _, c := range []struct {
+		w, gamma, variance, lost float64
+		stored                   Rounding
+	}{
+		{1 + 0x1p-8, 1, 1, 0x1p-8, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+		{-2 - 0x1p-7, 8, 4, 0x1p-7, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+		{0.99 * 0x1p-15, 0x1p-10, 1, 0.99 * 0x1p-15, Rounding{U: 0x1p-11, Tiny: 0x1p-25}}, // becomes 0
+		{1, 0, 1, 0, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+	} {
+		one := func(v float64) Field { return Exact(func(int64) float64 { return v }) }
+		got := FoldBatchNorm(one(c.w), one(c.gamma), one(c.variance), 1, 0, c.stored)(0)
+		if got.V != c.w || got.E < c.lost || got.E > 1.02*c.lost {
+			t.Errorf("%g gamma=%g: %+v, want %g lost", c.w, c.gamma, got, c.lost)
+		}
+	}
+}
+
 // Attention in float32, with the softmax subtracting the maximum, and online in
 // two halves without ever seeing a whole row.
 func TestAttentionBound(t *testing.T) {
