@@ -21,11 +21,11 @@ func newNarrowConv(u unit, caches cacheSizes, threads int, s convShape) (*narrow
 	if err != nil {
 		return nil, fmt.Errorf("cpu: conv2d %+v: %w", s, err)
 	}
-	return planNarrowConv(g, s), nil
+	return planNarrowConv(u, g, s), nil
 }
 
-func planNarrowConv(g *narrowGEMM, s convShape) *narrowConv {
-	return &narrowConv{s, g, newNarrowPlanes(g, s)}
+func planNarrowConv(u unit, g *narrowGEMM, s convShape) *narrowConv {
+	return &narrowConv{s, g, newNarrowPlanes(u, g, s)}
 }
 
 // product is the size of that of one group.
@@ -108,7 +108,7 @@ func (v *narrowConv) inImages(group int, f finishChannels) finish {
 func (v *narrowConv) run(id int, s *narrowConvScratch, x, packed []byte, ends []finish) {
 	g := v.gemm
 	for group := range v.groups {
-		s.x = x[group*v.planes.channels()*v.h*v.w*g.size:]
+		s.x = x[group*v.planes.channels*v.h*v.w*g.size:]
 		s.start()
 		g.compute(id, s.narrowScratch, narrowA{packed: packed[group*g.packedABytes():][:g.packedABytes()]}, &s.narrowIm2col, byteRows{}, ends[group])
 	}

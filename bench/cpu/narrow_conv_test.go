@@ -45,7 +45,7 @@ func TestNarrowConv(t *testing.T) {
 			}
 			if c.block != (blocking{}) {
 				m, n, k := c.s.product()
-				v = planNarrowConv(planNarrowGEMM(u, c.block, c.threads, m, n, k), c.s)
+				v = planNarrowConv(u, planNarrowGEMM(u, c.block, c.threads, m, n, k), c.s)
 			}
 			if err := checkNarrowConv(t, r, u, teams[c.threads-1], v, 1+i%2, i%2 == 0); err != nil {
 				t.Fatalf("%+v, %d threads, blocks %+v: %v", c.s, c.threads, c.block, err)

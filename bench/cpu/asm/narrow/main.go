@@ -49,6 +49,7 @@ func main() {
 			if isa.Bytes == 64 {
 				packPairs(c)
 				packRows(c)
+				everySecond(c)
 			}
 		})
 	}
