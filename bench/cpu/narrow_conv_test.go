@@ -270,3 +270,37 @@ func TestNarrowChannels(t *testing.T) {
 		}
 	})
 }
+
+// Every second element, at lengths around the loops, on rows apart, at the edges of the
+// memory: one more is read, and none written.
+func TestEverySecond(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range []schema.DType{schema.BF16, schema.INT8} {
+			k, size := everySecondFor(unit{dtype: d, isa: isa}), int(d.Bytes())
+			if isa != AVX512 || k == nil {
+				t.Skipf("there is none for %s", isa)
+			}
+			for n := 1; n <= 140; n++ {
+				const m = 3
+				lds, ldd := (2*n+3)*size, (n+1)*size
+				src := guardedOne[byte](t, (m-1)*lds+2*n*size, n%2 == 0)
+				dst := guardedOne[byte](t, (m-1)*ldd+n*size, n%2 == 0)
+				for i := range src {
+					src[i] = byte(r.Uint32())
+				}
+				clear(dst)
+				want := make([]byte, len(dst))
+				for i := range m {
+					for j := range n * size {
+						want[i*ldd+j] = src[i*lds+j/size*2*size+j%size]
+					}
+				}
+				k(&dst[0], &src[0], ldd, lds, m, n)
+				if !slices.Equal(dst, want) {
+					t.Fatalf("%s, %d: %v, want %v", d, n, dst, want)
+				}
+			}
+		}
+	})
+}

@@ -73,7 +73,7 @@ type narrowIm2col struct {
 	*narrowPlanes
 	x      []byte // from the first channel of the group on
 	planes []byte
-	edge   []byte      // a step of a panel that is not in one piece
+	edge   []byte  // a step of a panel that is not in one piece
 	pieces []piece // of the columns from j0 on
 	j0     int
 	inside int // the block of channels that there are planes of
