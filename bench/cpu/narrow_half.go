@@ -22,6 +22,8 @@ type halfKernels struct {
 	mul func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 	// addWide is add, from and to fp32.
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
+	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
+	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
 }
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -54,6 +56,16 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 			for i := range m {
 				for j, x := range from[i*lds:][:n] {
 					to[i*ldd+j] = x + wide(with[i*ldy+j])
+				}
+			}
+		},
+		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int) {
+			to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+			factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					// The product is exact in float64, as it is in a fused multiply-add.
+					to[i*ldd+j] = half(float32(float64(factors[i])*float64(wide(x)) + float64(summands[i])))
 				}
 			}
 		},

@@ -40,6 +40,8 @@ func main() {
 			op.bf16(c)
 			op.fp16(c)
 		}
+		affineBF16(c)
+		affineFP16(c)
 	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
@@ -49,6 +51,7 @@ func main() {
 			if isa.Bytes == 64 {
 				packPairs(c)
 				packRows(c)
+				everySecond(c)
 			}
 		})
 	}
