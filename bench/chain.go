@@ -72,9 +72,10 @@ type Op struct {
 	Out    *Tensor
 	FLOP   int64
 	Params any // what the dimensions do not tell, such as Conv2dParams
-	// Folds says that a kernel of the whole chain computes none of it: it becomes part
-	// of the parameters of the operation before.
-	Folds bool
+	// Fold is there if a kernel of the whole chain computes none of it: it becomes part of
+	// the parameters of the operation before. It says what the weights of that one may be,
+	// so many of each channel, given the inputs of this one.
+	Fold func(w ref.Field, filter int64, in []ref.Field, stored ref.Rounding) ref.Field
 	// Ref is the meaning of the operation in float64, given its inputs; nil where
 	// there is nothing to verify.
 	Ref func(in []ref.Field, p ref.Precision) ref.Field
@@ -96,7 +97,7 @@ func (c Chain) FLOP() int64 {
 func (c Chain) FoldedFLOP() int64 {
 	var n int64
 	for _, op := range c[1:] {
-		if op.Folds {
+		if op.Fold != nil {
 			n += op.FLOP
 		}
 	}

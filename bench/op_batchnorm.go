@@ -16,7 +16,9 @@ func BatchNorm(x, gamma, beta, mean, variance *Tensor, eps float64) Op {
 		Out:    like("batchnorm", x),
 		FLOP:   2 * x.Elems(),
 		Params: BatchNormParams{eps},
-		Folds:  true,
+		Fold: func(w ref.Field, filter int64, in []ref.Field, stored ref.Rounding) ref.Field {
+			return ref.FoldBatchNorm(w, in[1], in[4], filter, eps, stored)
+		},
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			return ref.BatchNorm(in[0], in[1], in[2], in[3], in[4], channels, spatial, eps, p)
 		},

@@ -1,6 +1,10 @@
 package bench
 
-import "hwcal/schema"
+import (
+	"math"
+
+	"hwcal/schema"
+)
 
 // convDims: X[batch,channels,height,width], out_channels filters of
 // kernel_size x kernel_size.
@@ -36,7 +40,11 @@ func batchNorm(x *Tensor) Op {
 		channels("mean", k, Normal), channels("variance", k, Positive), batchNormEps)
 }
 
-func channelBias(x *Tensor) Op { return ChannelBias(x, channels("b", x.Dims[1], Normal)) }
+func channelBias(x *Tensor) Op {
+	b := channels("b", x.Dims[1], Normal)
+	b.Sums = x.Sums
+	return ChannelBias(x, b)
+}
 
 // addResidual is the end of a residual block.
 func addResidual(x *Tensor) Op { return Add(x, like("residual", x)) }
@@ -92,30 +100,53 @@ func init() {
 		name, doc string
 		ownBias   bool
 		then      []func(*Tensor) Op
+		// Networks fold batch norm before they are quantized.
+		int8 bool
 	}{
-		{"Conv2d_Bias", "convolution and a bias for each channel", false, []func(*Tensor) Op{channelBias}},
-		{"Conv2d_ReLU", "convolution and max(x, 0)", true, []func(*Tensor) Op{ReLU}},
-		{"Conv2d_BatchNorm", "convolution and batch norm, fused by folding it into the weights", true, []func(*Tensor) Op{batchNorm}},
-		{"Conv2d_BatchNorm_ReLU", "convolution, folded batch norm and max(x, 0)", true, []func(*Tensor) Op{batchNorm, ReLU}},
-		{"Conv2d_BatchNorm_Add_ReLU", "the end of a residual block: convolution, folded batch norm, sum with the residual, max(x, 0)", true, []func(*Tensor) Op{batchNorm, addResidual, ReLU}},
+		{"Conv2d_Bias", "convolution and a bias for each channel", false, []func(*Tensor) Op{channelBias}, true},
+		{"Conv2d_ReLU", "convolution and max(x, 0)", true, []func(*Tensor) Op{ReLU}, true},
+		{"Conv2d_BatchNorm", "convolution and batch norm, fused by folding it into the weights", true, []func(*Tensor) Op{batchNorm}, false},
+		{"Conv2d_BatchNorm_ReLU", "convolution, folded batch norm and max(x, 0)", true, []func(*Tensor) Op{batchNorm, ReLU}, false},
+		{"Conv2d_BatchNorm_Add_ReLU", "the end of a residual block: convolution, folded batch norm, sum with the residual, max(x, 0)", true, []func(*Tensor) Op{batchNorm, addResidual, ReLU}, false},
 	} {
-		Register(Pattern{
+		layerOf := func(s Shape) (Op, error) {
+			return conv2d(convInput(s), s.Get("out_channels"), s.Get("kernel_size"), p.ownBias,
+				Conv2dParams{s.Get("stride"), s.Get("padding"), s.Get("groups")})
+		}
+		pattern := Pattern{
 			Name: p.name, Group: "conv", Doc: p.doc,
 			Dims:   convDims,
 			Shapes: convShapes,
 			Sweep:  convSweep(),
 			Chain: func(s Shape, _ int64) (Chain, error) {
-				conv, err := conv2d(convInput(s), s.Get("out_channels"), s.Get("kernel_size"), p.ownBias,
-					Conv2dParams{s.Get("stride"), s.Get("padding"), s.Get("groups")})
+				conv, err := layerOf(s)
 				if err != nil {
 					return nil, err
 				}
-				c := Chain{conv}
-				for _, op := range p.then {
-					c = append(c, op(c.Output()))
-				}
-				return c, nil
+				return layer(conv, p.then), nil
 			},
-		})
+		}
+		if p.int8 {
+			pattern.Quantized = func(s Shape, _ int64) (Chain, error) {
+				conv, err := layerOf(s)
+				if err != nil {
+					return nil, err
+				}
+				return quantizedConv(conv, p.then), nil
+			}
+		}
+		Register(pattern)
 	}
+}
+
+// quantizedConv is the layer in int8, as quantized has it.
+func quantizedConv(conv Op, then []func(*Tensor) Op) Chain {
+	for _, b := range conv.In[2:] {
+		b.Sums = true
+	}
+	c := layer(Sums(conv), then)
+	w := conv.In[1]
+	scale := channels("scale", w.Dims[0], Positive)
+	scale.Factors = true
+	return append(c, ChannelRequantize(c.Output(), scale, 1/(Int8Unit*math.Sqrt(float64(w.Elems()/w.Dims[0])))))
 }

@@ -29,9 +29,9 @@ func quantized(s Shape, then ...func(*Tensor) Op) Chain {
 	return append(c, Requantize(c.Output(), scale, 1/(Int8Unit*math.Sqrt(float64(s.Get("k"))))))
 }
 
-// layer is a product and the operations behind it.
-func layer(gemm Op, then []func(*Tensor) Op) Chain {
-	c := Chain{gemm}
+// layer is a product, or a convolution, and the operations behind it.
+func layer(first Op, then []func(*Tensor) Op) Chain {
+	c := Chain{first}
 	for _, op := range then {
 		c = append(c, op(c.Output()))
 	}

@@ -91,12 +91,20 @@ func expect(ws Workspace, c Case) expectation {
 	for _, t := range c.Chain.Inputs() {
 		fields[t] = deviceField(ws, t)
 	}
-	for _, op := range c.Chain {
+	inputs := func(op Op) []ref.Field {
 		in := make([]ref.Field, len(op.In))
 		for i, t := range op.In {
 			in[i] = fields[t]
 		}
-		p := precisionOf(c.DType)
+		return in
+	}
+	p := precisionOf(c.DType)
+	for i, op := range c.Chain {
+		in := inputs(op)
+		if p.Stored != (ref.Rounding{}) && i+1 < len(c.Chain) && c.Chain[i+1].Fold != nil {
+			next, w := c.Chain[i+1], op.In[1]
+			in[1] = next.Fold(in[1], w.Elems()/w.Dims[0], inputs(next), p.Stored)
+		}
 		f := op.Ref(in, p)
 		if !op.Out.Sums {
 			f = p.Stored.Round(f)

@@ -27,7 +27,7 @@ func convShapeOf(op bench.Op) convShape {
 // bindConv prepares the weights once, as inference does, with batch norm folded into
 // them; what else follows is an epilogue.
 func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	weights, epi := convParameters[T](ws, c)
+	weights, epi := withEpilogue[T](ws, c)
 	s := convShapeOf(c[0])
 	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	if s.depthwise() {
@@ -45,11 +45,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := packedKey{c[0].In[1], fmt.Sprintf("filters of %d by %d, %d", v.gemm.mc, v.gemm.kc, v.block)}
-	if slices.Contains(c.Names(), "batchnorm") {
-		key.form += ", folded"
-	}
-	mem, err = ws.packedOnce(key, int64(v.weightsLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
+	mem, err = ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), int64(v.weightsLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
 		v.packWeights(as[T](dst), weights)
 	})
 	if err != nil {
@@ -62,30 +58,49 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}, nil
 }
 
-// convParameters are the weights of a convolution, and what is done to its sums.
-func convParameters[T float](ws *workspace, c bench.Chain) (weights []T, epi convEpilogue[T]) {
-	weights = data[T](ws, c[0].In[1])
-	bias := make([]T, c[0].In[1].Dims[0])
-	if len(c[0].In) > 2 {
-		copy(bias, data[T](ws, c[0].In[2]))
-	}
+// filterKey is that of the filters of a convolution in blocks of mc by kc.
+func filterKey(c bench.Chain, mc, kc int) packedKey {
+	folded := slices.Contains(c.Names(), "batchnorm")
+	return packedKey{c[0].In[1], fmt.Sprintf("filters of %d by %d, folded: %t", mc, kc, folded)}
+}
+
+// withEpilogue gives the weights of a convolution, and what is done to its sums.
+func withEpilogue[T float](ws *workspace, c bench.Chain) (weights []T, epi convEpilogue[T]) {
+	p := convParameters[T](ws, c)
 	var residual []T
-	relu := false
+	if p.residual != nil {
+		residual = data[T](ws, p.residual)
+	}
+	return p.weights, newConvEpilogue(ws.isa, p.bias, residual, p.relu)
+}
+
+// convLayer is a convolution and what is behind it.
+type convLayer[T float] struct {
+	weights, bias []T
+	residual      *bench.Tensor
+	relu          bool
+}
+
+func convParameters[T float](ws *workspace, c bench.Chain) convLayer[T] {
+	p := convLayer[T]{weights: data[T](ws, c[0].In[1]), bias: make([]T, c[0].In[1].Dims[0])}
+	if len(c[0].In) > 2 {
+		copy(p.bias, data[T](ws, c[0].In[2]))
+	}
 	for _, op := range c[1:] {
 		switch op.Name {
 		case "channel_bias":
 			for i, b := range data[T](ws, op.In[1]) {
-				bias[i] += b
+				p.bias[i] += b
 			}
 		case "batchnorm":
-			weights, bias = fold(ws, op, weights, bias)
+			p.weights, p.bias = fold(ws, op, p.weights, p.bias)
 		case "add":
-			residual = data[T](ws, op.In[1])
+			p.residual = op.In[1]
 		case "relu":
-			relu = true
+			p.relu = true
 		}
 	}
-	return weights, newConvEpilogue(ws.isa, bias, residual, relu)
+	return p
 }
 
 func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, epi convEpilogue[T]) (*kernel, error) {
@@ -120,8 +135,8 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	taps, first := convParameters[T](ws, c[:2])
-	weights, second := convParameters[T](ws, c[2:])
+	taps, first := withEpilogue[T](ws, c[:2])
+	weights, second := withEpilogue[T](ws, c[2:])
 	packed, err := scratch[T](ws, v.second.weightsLen())
 	if err != nil {
 		return nil, err

@@ -112,47 +112,64 @@ func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n i
 	})
 }
 
-// bindBatchNorm turns the statistics into a factor and a summand a channel.
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
+	factor, summand := normFactors[T](ws, c[0])
+	return perChannel(ws, c[0], factor, summand), nil
+}
+
+// normFactors turns the statistics into a factor and a summand a channel.
+func normFactors[T float](ws *workspace, op bench.Op) (factor, summand []T) {
 	gamma, beta := data[T](ws, op.In[1]), data[T](ws, op.In[2])
 	mean, variance := data[T](ws, op.In[3]), data[T](ws, op.In[4])
-	factor, summand := make([]T, len(gamma)), make([]T, len(gamma))
+	factor, summand = make([]T, len(gamma)), make([]T, len(gamma))
 	for i := range factor {
 		s := float64(gamma[i]) / math.Sqrt(float64(variance[i])+op.Params.(bench.BatchNormParams).Eps)
 		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
 	}
-	return perChannel(ws, op, factor, summand), nil
+	return factor, summand
 }
 
 // bindChannelBias adds a constant to each channel.
 func bindChannelBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	bias := data[T](ws, c[0].In[1])
-	ones := make([]T, len(bias))
-	for i := range ones {
-		ones[i] = 1
-	}
-	return perChannel(ws, c[0], ones, bias), nil
+	return perChannel(ws, c[0], repeated[T](1, len(bias)), bias), nil
 }
 
-// perChannel writes factor x + summand, with one of each a channel; the channels of all
-// images are shared out.
+// perChannel writes factor x + summand, with one of each a channel.
 func perChannel[T float](ws *workspace, op bench.Op, factor, summand []T) *kernel {
 	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
-	channels, spatial := len(factor), int(op.In[0].Dims[2]*op.In[0].Dims[3])
 	affine := vecKernelsFor[T](ws.isa).affineRows
+	return inChannels(ws, op.Name, op.Out, func(at, channel, m, n int) {
+		affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n)
+	})
+}
+
+// inChannels shares the channels of all images out and lets each worker run f over its
+// own: m channels of an image of n elements each, from index at on.
+func inChannels(ws *workspace, name string, t *bench.Tensor, f func(at, channel, m, n int)) *kernel {
+	images, channels, spatial := int(t.Dims[0]), int(t.Dims[1]), pixelsOf(t)
 	most := max(1, vecCall/spatial) // rows of a call
-	parts := partsOf(ws, len(src)/spatial, 1)
-	return elementwise(ws, op.Name, func(w *worker) {
+	parts := partsOf(ws, images*channels, 1)
+	return elementwise(ws, name, func(w *worker) {
 		p := parts[w.id]
 		for first := p.lo / channels * channels; first < p.hi; first += channels {
 			// The channels of an image.
 			for i := max(first, p.lo); i < min(first+channels, p.hi); {
 				m := min(most, min(first+channels, p.hi)-i)
-				at := i * spatial
-				affine(&dst[at], &src[at], &factor[i-first], &summand[i-first], spatial, spatial, m, spatial)
+				f(i*spatial, i-first, m, spatial)
 				i += m
 			}
 		}
 	})
+}
+
+// pixelsOf one channel of X[N,C,H,W].
+func pixelsOf(t *bench.Tensor) int { return int(t.Dims[2] * t.Dims[3]) }
+
+func repeated[T any](x T, n int) []T {
+	s := make([]T, n)
+	for i := range s {
+		s[i] = x
+	}
+	return s
 }

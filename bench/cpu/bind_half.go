@@ -7,9 +7,12 @@ import "hwcal/bench"
 func init() {
 	registerNarrow("bias", bindHalfAdd, bindSumBias)
 	registerNarrow("add", bindHalfAdd, nil)
+	registerNarrow("mask", bindHalfAdd, nil)
+	registerNarrow("mul", bindHalfMul, nil)
 	registerNarrow("relu", bindHalfReLU, bindSumReLU)
-	registerNarrow("gelu", bindHalfBlocks, nil)
-	registerNarrow("silu", bindHalfBlocks, nil)
+	for _, chain := range []string{"gelu", "silu", "dropout", "bias+gelu+dropout"} {
+		registerNarrow(chain, bindHalfBlocks, nil)
+	}
 }
 
 // halves views a tensor as numbers of 16 bits.
@@ -26,24 +29,29 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindHalfAdd adds a row to all rows, or a matrix.
+// bindHalfAdd adds a matrix, or one row or several, which meet again and again.
 func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
+	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).add), nil
+}
+
+func bindHalfMul(ws *workspace, c bench.Chain) (*kernel, error) {
+	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).mul), nil
+}
+
+// bindHalfWith is for what meets a second matrix: all of it is one row here, which those
+// of the first one meet.
+func bindHalfWith(ws *workspace, c bench.Chain, f func(dst, src, y *uint16, ldd, lds, ldy, m, n int)) *kernel {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
-	add := halfKernelsFor(ws.dtype, ws.isa).add
-	width := widthOf(c.Output())
+	width := len(y)
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		if len(y) == width {
-			add(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-		} else {
-			add(&dst[at], &src[at], &y[at], width, width, width, m, n)
-		}
-	}), nil
+		f(&dst[at], &src[at], &y[j], width, width, 0, m, n)
+	})
 }
 
 // bindHalfBlocks is for what takes so long for an element that it can pass through
-// memory in L1: as fp32, which the step works on.
+// memory in L1: as fp32, which all steps work on.
 func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
-	blocks, err := scratch[float32](ws, len(ws.workers)*blockElems)
+	blocks, err := blocksOf[float32](ws, blockElems)
 	if err != nil {
 		return nil, err
 	}
@@ -54,25 +62,33 @@ func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
 	f := epilogueOf(steps)
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
 	half := halfKernelsFor(ws.dtype, ws.isa)
-	parts := partsOf(ws, len(src), lineElems)
+	width := widthOf(c.Output())
+	work := tilesOf(ws, len(dst), width, blockElems)
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		p := parts[w.id]
-		half.inBlocks(blocks[w.id*blockElems:][:blockElems], dst[p.lo:p.hi], src[p.lo:p.hi], func(x []float32) {
-			f(x, len(x), 0, 0, 1, len(x))
-		})
+		for _, t := range work[w.id] {
+			lo := t.i*width + t.j
+			hi := lo + t.m*t.n
+			half.inBlocks(blocks[w.id], dst[lo:hi], src[lo:hi], func(x []float32) {
+				f(x, t.n, t.i, t.j, t.m, t.n)
+			})
+		}
 	}), nil
 }
 
 // finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only
 // rounding to the type.
 func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
+	return finishHalfIn(ws, c, nr, halves(ws, c.Output()))
+}
+
+// finishHalfIn does so to memory other than that of the chain's output.
+func finishHalfIn(ws *workspace, c bench.Chain, nr int, out []uint16) (finish, error) {
 	half := halfKernelsFor(ws.dtype, ws.isa)
 	steps, err := newHalfSteps(ws, half, c[1:])
 	if err != nil {
 		return nil, err
 	}
-	epi := epilogueOf(steps)
-	out, width := halves(ws, c.Output()), widthOf(c.Output())
+	epi, width := epilogueOf(steps), widthOf(c.Output())
 	return func(sums []byte, i0, j0, m, n int) {
 		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
 		if epi != nil {

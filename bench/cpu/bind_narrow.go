@@ -23,45 +23,32 @@ func init() {
 func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, weights := c[0].In[0], c[0].In[1]
 	m, k, n := int(x.Dims[0]), int(x.Dims[1]), int(weights.Dims[1])
-	g, err := newNarrowGEMM(ws.unit, ws.caches, len(ws.workers), m, n, k)
+	l, err := newNarrowLinear(ws, m, n, k)
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.memory.alloc(g.scratchBytes())
+	a, name := byteRowsOf(ws, x), l.name(ws)
+	if l.weights = byteRowsOf(ws, weights); weights.Param {
+		name += "_packed"
+		err = l.prepack(ws, weights)
+	}
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := g.newScratch(mem)
-	if err != nil {
-		return nil, err
-	}
-	a := byteRows{ws.bytes(x), k * g.size}
-	b := byteRows{ws.bytes(weights), n * g.size}
 	var y byteRows
 	var end finish
 	switch {
 	case c.Output().Sums:
 		y = byteRows{ws.bytes(c.Output()), n * accBytes}
 	case ws.dtype != schema.INT8:
-		end, err = finishHalf(ws, c, g.nr)
+		end, err = finishHalf(ws, c, l.gemm.nr)
 	case len(c) > 1:
-		end = finishQuantized(ws, c, g.nr)
+		end = finishQuantized(ws, c, l.gemm.nr)
 	default:
 		err = fmt.Errorf("the sums of a product in int8 are no int8: %w", bench.ErrUnsupported)
 	}
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.unit.name)
-	var packed []byte
-	if weights.Param {
-		if packed, err = ws.memory.alloc(int64(g.packedBytes())); err != nil {
-			return nil, err
-		}
-		packed, name = g.prepackB(packed, b, scratch[0].edge), name+"_packed"
-	}
-	return &kernel{
-		name: name,
-		body: func(w *worker) { g.run(w.id, scratch[w.id], a, b, packed, y, end) },
-	}, nil
+	return &kernel{name: name, body: func(w *worker) { l.run(w, m, a, y, end) }}, nil
 }

@@ -38,21 +38,24 @@ func requantizeFactors(ws *workspace, op bench.Op) []float32 {
 }
 
 func bindSumBias(ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindAddFloor(ws, c[0], as[int32](ws.bytes(c[0].In[1])), math.MinInt32), nil
+	add := sumKernelsFor(ws.isa).addFloor
+	row, src, dst := sums(ws, c[0].In[1]), sums(ws, c[0].In[0]), sums(ws, c.Output())
+	width := len(row)
+	return inTiles(ws, c[0].Name+"_int32", len(dst), width, func(at, j, m, n int) {
+		add(&dst[at], &src[at], &row[j], width, width, m, n, math.MinInt32)
+	}), nil
 }
 
 func bindSumReLU(ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindAddFloor(ws, c[0], make([]int32, widthOf(c.Output())), 0), nil
+	add, none := sumKernelsFor(ws.isa).addFloorRows, new(int32)
+	src, dst := sums(ws, c[0].In[0]), sums(ws, c.Output())
+	return inTiles(ws, c[0].Name+"_int32", len(dst), len(dst), func(at, _, m, n int) {
+		add(&dst[at], &src[at], none, n, n, m, n, 0)
+	}), nil
 }
 
-func bindAddFloor(ws *workspace, op bench.Op, row []int32, floor int32) *kernel {
-	add := sumKernelsFor(ws.isa).addFloor
-	src, dst := as[int32](ws.bytes(op.In[0])), as[int32](ws.bytes(op.Out))
-	width := len(row)
-	return inTiles(ws, op.Name+"_int32", len(dst), width, func(at, j, m, n int) {
-		add(&dst[at], &src[at], &row[j], width, width, m, n, floor)
-	})
-}
+// sums views a tensor as such.
+func sums(ws *workspace, t *bench.Tensor) []int32 { return as[int32](ws.bytes(t)) }
 
 func bindRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,8 +23,8 @@ func BenchmarkElementwise(b *testing.B) {
 		if isa == Portable && len(isas) > 1 {
 			continue
 		}
-		backend := testBackend(b, isa)
-		for _, d := range []schema.DType{schema.FP32, schema.FP64} {
+		for _, d := range append([]schema.DType{schema.FP32, schema.FP64}, halfTypes...) {
+			backend := halfBackend(b, isa, d)
 			for _, level := range []struct {
 				name  string
 				bytes int64 // of the working set of a thread
@@ -41,10 +42,10 @@ func BenchmarkElementwise(b *testing.B) {
 // benchCols is the length of a row.
 const benchCols = 1024
 
-// elementwiseOps are all operations, on arrays of that many bytes in all.
+// elementwiseOps are all operations of the type, on arrays of that many bytes in all.
 func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
 	row := func(name string) *bench.Tensor {
-		return &bench.Tensor{Name: name, Dims: []int64{benchCols}, Fill: bench.Positive}
+		return &bench.Tensor{Name: name, Dims: []int64{benchCols}, Fill: bench.Positive, Param: true}
 	}
 	matrix := func(name string, arrays int64) *bench.Tensor {
 		rows := max(1, bytes/arrays/benchCols/d.Bytes())
@@ -67,7 +68,7 @@ func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
 			ops[i].Out = y3
 		}
 	}
-	return ops
+	return slices.DeleteFunc(ops, func(op bench.Op) bool { return !kernels[op.Name].has(d) })
 }
 
 // side is one kernel of the comparison.

@@ -10,15 +10,15 @@ import (
 
 // guardedSlices returns memory for n elements twice: ending right before an inaccessible page, and
 // starting right after one, so that a kernel that leaves its buffer faults.
-func guardedSlices[T float](t testing.TB, n int) [2][]T {
+func guardedSlices[T any](t testing.TB, n int) [2][]T {
 	t.Helper()
-	bytes := n * int(unsafe.Sizeof(T(0)))
-	front, back := guardedBytes(t, bytes)
+	var zero T
+	front, back := guardedBytes(t, n*int(unsafe.Sizeof(zero)))
 	return [2][]T{as[T](back)[:n], as[T](front)[:n]}
 }
 
 // guardedOne is one of the two, chosen by the caller.
-func guardedOne[T float](t testing.TB, n int, front bool) []T {
+func guardedOne[T any](t testing.TB, n int, front bool) []T {
 	both := guardedSlices[T](t, n)
 	if front {
 		return both[1]

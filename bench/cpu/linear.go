@@ -62,11 +62,16 @@ func (m matrix[T]) rowsOf(i, count int) matrix[T] {
 	return m
 }
 
-// hotRows cuts m rows into blocks, of whole panels and as equal as possible, of which
-// that many elements a row stay in a quarter of L3 between the operations of a chain.
-// Blocks for L2 lose more than they gain: the weights are read for each.
+// hotRows cuts m rows into blocks of which that many elements a row stay in the caches
+// between the operations of a chain.
 func hotRows[T float](ws *workspace, m, elems int) int {
-	mr := newGEMMKernels[T](ws.isa).mr
-	fit := orElse(ws.caches.L3, typicalCaches.L3) / 4 / (elems * int(unsafe.Sizeof(T(0))))
+	return rowsInL3(ws, m, elems*int(unsafe.Sizeof(T(0))), newGEMMKernels[T](ws.isa).mr)
+}
+
+// rowsInL3 cuts m rows into blocks, of whole panels and as equal as possible, of which
+// that many bytes a row take a quarter of L3. Blocks for L2 lose more than they gain: the
+// weights are read for each.
+func rowsInL3(ws *workspace, m, bytes, mr int) int {
+	fit := orElse(ws.caches.L3, typicalCaches.L3) / 4 / bytes
 	return even(m, max(fit/mr*mr, mr*len(ws.workers)), mr)
 }

@@ -120,6 +120,7 @@ func benchNarrowElementwise(b *testing.B, bytes int) {
 		runs = append(runs,
 			run{"relu_" + string(d), bytes, inCalls(func(at, m int) { c.relu(&dst[at], &src[at], cols, cols, m, cols) })},
 			run{"bias_" + string(d), bytes, inCalls(func(at, m int) { c.add(&dst[at], &src[at], &row[0], cols, cols, 0, m, cols) })},
+			run{"norm_" + string(d), bytes, inCalls(func(at, m int) { c.affineRows(&dst[at], &src[at], &factors[0], &factors[0], cols, cols, m, cols) })},
 			run{"gelu_" + string(d), bytes, func() { c.inBlocks(block, dst, src, func(x []float32) { k.gelu.slice(x, x, nil, 0, 0) }) }})
 	}
 	floats, floatsTo := as[float32](mem[:half]), as[float32](mem[half:])
@@ -132,11 +133,24 @@ func benchNarrowElementwise(b *testing.B, bytes int) {
 				sums.addFloor(&dst[at], &src[at], &bias[0], cols, cols, rows, cols, 0)
 			}
 		}},
+		run{"channel_bias_int32", bytes, func() {
+			for at := 0; at < len(src); at += vecCall {
+				rows := min(vecCall, len(src)-at) / cols
+				sums.addFloorRows(&dst[at], &src[at], &bias[0], cols, cols, rows, cols, 0)
+			}
+		}},
 		run{"requantize", half / 4 * 5, func() {
 			to := as[int8](mem[half:])
 			for at := 0; at < len(src); at += vecCall {
 				rows := min(vecCall, len(src)-at) / cols
 				sums.requantize(&to[at], &src[at], &bias[0], &factors[0], cols, cols, rows, cols, 0)
+			}
+		}},
+		run{"channel_requantize", half / 4 * 5, func() {
+			to := as[int8](mem[half:])
+			for at := 0; at < len(src); at += vecCall {
+				rows := min(vecCall, len(src)-at) / cols
+				sums.requantizeRows(&to[at], &src[at], &bias[0], &factors[0], cols, cols, rows, cols, 0)
 			}
 		}})
 	best := make([]float64, len(runs))

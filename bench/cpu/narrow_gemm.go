@@ -156,6 +156,59 @@ type finish func(sums []byte, i0, j0, m, n int)
 // barrier must follow before another reads C or writes the inputs. packed is B as
 // prepackB made it, or nil. The sums go to C, or to end if that is not nil.
 func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows, end finish) {
+	if packed != nil {
+		g.compute(id, s, narrowA{rows: a}, packedB{g, packed}, c, end)
+		return
+	}
+	g.compute(id, s, narrowA{rows: a}, rowsB{g, b, s.edge}, c, end)
+}
+
+// narrowA is A as it comes, or as prepackA made it.
+type narrowA struct {
+	rows   byteRows
+	packed []byte
+}
+
+// narrowB is where blocks of B come from.
+type narrowB interface {
+	// block is that of n columns from j0 and steps steps from pc on, packed: into dst, if
+	// it was not before.
+	block(dst []byte, j0, n, pc, steps int) []byte
+	// ahead is what is fetched for the block of n columns from j0 and of the steps from pc
+	// on, while one of as many as steps is multiplied.
+	ahead(j0, n, pc, steps int) lookahead
+}
+
+// rowsB is B as it comes.
+type rowsB struct {
+	*narrowGEMM
+	rows byteRows
+	edge []byte
+}
+
+func (b rowsB) block(dst []byte, j0, n, pc, steps int) []byte {
+	b.packBlockB(dst, b.rows, b.edge, j0, n, pc, steps)
+	return dst
+}
+
+func (b rowsB) ahead(j0, n, pc, steps int) lookahead {
+	return ahead(b.rows.data, pc*stepBytes/b.size*b.rows.ld+j0*b.size, b.rows.ld, n*b.size, steps)
+}
+
+// packedB is B as prepackB made it.
+type packedB struct {
+	*narrowGEMM
+	packed []byte
+}
+
+func (b packedB) block(_ []byte, j0, n, pc, _ int) []byte { return b.packed[b.packedAt(j0, n, pc):] }
+
+func (b packedB) ahead(j0, n, pc, steps int) lookahead {
+	return ahead(b.packed, b.packedAt(j0, n, pc), 0, 0, steps)
+}
+
+// compute does what run says with B from wherever it comes.
+func (g *narrowGEMM) compute(id int, s narrowScratch, a narrowA, b narrowB, c byteRows, end finish) {
 	row, col := id/g.cols, id%g.cols
 	i0, i1 := part(g.m, g.mr, row, g.rows)
 	j0, j1 := part(g.n, g.nr, col, g.cols)
@@ -174,22 +227,23 @@ func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, 
 				if nextJ >= j1 {
 					nextI, nextJ = ic+g.mc, j0
 				}
-				t.a, t.b = s.a[t.panelsA()*g.panelA(pc):], s.b
-				if jc == j0 {
-					g.packBlockA(t.a, a, ic, t.m, pc, t.steps)
+				at, nextAt := t.panelsA()*g.panelA(pc), t.panelsA()*g.panelA(nextP)
+				switch {
+				case a.packed != nil:
+					t.a = a.packed[ic/g.mr*g.panelA(g.steps)+at:]
+					t.aheadA = ahead(a.packed, nextI/g.mr*g.panelA(g.steps)+nextAt, 0, 0, t.steps)
+				case nextJ == j0:
+					t.a = s.a[at:]
+					t.aheadA = ahead(a.rows.data, nextI*a.rows.ld+nextP*stepBytes, a.rows.ld, t.steps*stepBytes, t.steps)
+				default:
+					t.a = s.a[at:]
+					t.aheadA = ahead(s.a, nextAt, 0, 0, t.steps)
 				}
-				if nextJ == j0 {
-					t.aheadA = ahead(a.data, nextI*a.ld+nextP*stepBytes, a.ld, t.steps*stepBytes, t.steps)
-				} else {
-					t.aheadA = ahead(s.a, t.panelsA()*g.panelA(nextP), 0, 0, t.steps)
+				if a.packed == nil && jc == j0 {
+					g.packBlockA(t.a, a.rows, ic, t.m, pc, t.steps)
 				}
-				if packed == nil {
-					g.packBlockB(t.b, b, s.edge, jc, t.n, pc, t.steps)
-					t.aheadB = ahead(b.data, nextP*stepBytes/g.size*b.ld+nextJ*g.size, b.ld, t.n*g.size, t.steps)
-				} else {
-					t.b = packed[g.packedAt(jc, t.n, pc):]
-					t.aheadB = ahead(packed, g.packedAt(nextJ, min(g.nc, j1-nextJ), nextP), 0, 0, t.steps)
-				}
+				t.b = b.block(s.b, jc, t.n, pc, t.steps)
+				t.aheadB = b.ahead(nextJ, min(g.nc, j1-nextJ), nextP, t.steps)
 				t.multiply()
 			}
 		}
@@ -240,17 +294,40 @@ func (g *narrowGEMM) packedBytes() int { return g.packedAt(ceilDiv(g.n, g.nr)*g.
 
 // prepackB packs all of B, once for many runs. It is serial.
 func (g *narrowGEMM) prepackB(dst []byte, b byteRows, edge []byte) []byte {
+	return g.prepackColumns(dst, edge, func(j0, _ int) byteRows { return byteRows{b.data[j0*g.size:], b.ld} })
+}
+
+// prepackColumns does so with what columns gives for n columns from j0 on.
+func (g *narrowGEMM) prepackColumns(dst, edge []byte, columns func(j0, n int) byteRows) []byte {
 	dst = dst[:g.packedBytes()]
 	for col := range g.cols {
 		j0, j1 := part(g.n, g.nr, col, g.cols)
 		for jc := j0; jc < j1; jc += g.nc {
 			n := min(g.nc, j1-jc)
+			b := columns(jc, n)
 			for pc := 0; pc < g.steps; pc += g.kc {
-				g.packBlockB(dst[g.packedAt(jc, n, pc):], b, edge, jc, n, pc, min(g.kc, g.steps-pc))
+				g.packBlockB(dst[g.packedAt(jc, n, pc):], b, edge, 0, n, pc, min(g.kc, g.steps-pc))
 			}
 		}
 	}
 	return dst
+}
+
+// packedABytes is the length that prepackA wants.
+func (g *narrowGEMM) packedABytes() int { return ceilDiv(g.m, g.mr) * g.panelA(g.steps) }
+
+// prepackA packs all of A, once for many runs. It is serial.
+func (g *narrowGEMM) prepackA(dst []byte, a byteRows) {
+	for row := range g.rows {
+		i0, i1 := part(g.m, g.mr, row, g.rows)
+		for ic := i0; ic < i1; ic += g.mc {
+			m := min(g.mc, i1-ic)
+			block := dst[ic/g.mr*g.panelA(g.steps):]
+			for pc := 0; pc < g.steps; pc += g.kc {
+				g.packBlockA(block[ceilDiv(m, g.mr)*g.panelA(pc):], a, ic, m, pc, min(g.kc, g.steps-pc))
+			}
+		}
+	}
 }
 
 // narrowBlock is a block of C, m x n from (i0, j0), and the blocks of A and B that

@@ -18,8 +18,12 @@ type halfKernels struct {
 	relu func(dst, src *uint16, ldd, lds, m, n int)
 	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
 	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
-	// addWide does so to fp32.
+	// mul writes dst[i*ldd+j] = src[i*lds+j] y[i*ldy+j].
+	mul func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// addWide is add, from and to fp32.
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
+	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
+	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
 }
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -45,19 +49,23 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 		relu: func(dst, src *uint16, ldd, lds, m, n int) {
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
 		},
-		add: func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
-			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
-			for i := range m {
-				for j, x := range from[i*lds:][:n] {
-					to[i*ldd+j] = half(wide(x) + wide(with[i*ldy+j]))
-				}
-			}
-		},
+		add: combineRows(func(x, y uint16) uint16 { return half(wide(x) + wide(y)) }),
+		mul: combineRows(func(x, y uint16) uint16 { return half(wide(x) * wide(y)) }),
 		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
 			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
 			for i := range m {
 				for j, x := range from[i*lds:][:n] {
 					to[i*ldd+j] = x + wide(with[i*ldy+j])
+				}
+			}
+		},
+		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int) {
+			to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+			factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					// The product is exact in float64, as it is in a fused multiply-add.
+					to[i*ldd+j] = half(float32(float64(factors[i])*float64(wide(x)) + float64(summands[i])))
 				}
 			}
 		},
@@ -70,6 +78,18 @@ func convertRows[D, S any](dst *D, src *S, ldd, lds, m, n int, f func(S) D) {
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {
 			to[i*ldd+j] = f(x)
+		}
+	}
+}
+
+// combineRows makes a kernel that writes dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j]).
+func combineRows(f func(x, y uint16) uint16) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+	return func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+		to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
+		for i := range m {
+			for j, x := range from[i*lds:][:n] {
+				to[i*ldd+j] = f(x, with[i*ldy+j])
+			}
 		}
 	}
 }
@@ -88,5 +108,20 @@ func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []flo
 		f(block[:n])
 		k.round(&dst[0], &block[0], n, n, 1, n)
 		dst, src = dst[n:], src[n:]
+	}
+}
+
+// widenSlice and roundSlice convert any number of elements.
+func (k halfKernels) widenSlice(dst []float32, src []uint16) {
+	for at := 0; at < len(src); at += vecCall {
+		n := min(vecCall, len(src)-at)
+		k.widen(&dst[at:][:n][0], &src[at], n, n, 1, n)
+	}
+}
+
+func (k halfKernels) roundSlice(dst []uint16, src []float32) {
+	for at := 0; at < len(src); at += vecCall {
+		n := min(vecCall, len(src)-at)
+		k.round(&dst[at:][:n][0], &src[at], n, n, 1, n)
 	}
 }

@@ -120,10 +120,10 @@ several:
 	VPANDD     Z3, Z6, Z7
 	VPSLLD     $0x10, Z6, Z6
 	VADDPS     Z7, Z5, Z5
+	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z5, K1
 	VPADDD     Z1, Z5, Z5
 	VPADDD     Z2, Z5, K1, Z5
-	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z4, K1
 	VPADDD     Z1, Z4, Z4
 	VPADDD     Z2, Z4, K1, Z4
@@ -137,10 +137,10 @@ several:
 	VPANDD     Z3, Z6, Z7
 	VPSLLD     $0x10, Z6, Z6
 	VADDPS     Z7, Z5, Z5
+	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z5, K1
 	VPADDD     Z1, Z5, Z5
 	VPADDD     Z2, Z5, K1, Z5
-	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z4, K1
 	VPADDD     Z1, Z4, Z4
 	VPADDD     Z2, Z4, K1, Z4
@@ -164,10 +164,10 @@ one:
 	VPANDD     Z3, Z6, Z7
 	VPSLLD     $0x10, Z6, Z6
 	VADDPS     Z7, Z5, Z5
+	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z5, K1
 	VPADDD     Z1, Z5, Z5
 	VPADDD     Z2, Z5, K1, Z5
-	VADDPS     Z6, Z4, Z4
 	VPTESTMD   Z0, Z4, K1
 	VPADDD     Z1, Z4, Z4
 	VPADDD     Z2, Z4, K1, Z4
@@ -191,10 +191,10 @@ onedone:
 	VPANDD      Z3, Z6, Z7
 	VPSLLD      $0x10, Z6, Z6
 	VADDPS      Z7, Z5, Z5
+	VADDPS      Z6, Z4, Z4
 	VPTESTMD    Z0, Z5, K2
 	VPADDD      Z1, Z5, Z5
 	VPADDD      Z2, Z5, K2, Z5
-	VADDPS      Z6, Z4, Z4
 	VPTESTMD    Z0, Z4, K2
 	VPADDD      Z1, Z4, Z4
 	VPADDD      Z2, Z4, K2, Z4
@@ -279,6 +279,414 @@ next:
 	LEAQ (DX)(DI*2), DX
 	LEAQ (BX)(R8*2), BX
 	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·mulBF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         y+16(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	MOVQ         ldy+40(FP), R9
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0xffff0000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VMULPS     Z7, Z5, Z5
+	VMULPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	VMOVDQU16  64(BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  64(SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VMULPS     Z7, Z5, Z5
+	VMULPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, 64(DX)(AX*2)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VMULPS     Z7, Z5, Z5
+	VMULPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        one
+
+onedone:
+	ADDQ        $+32, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VMOVDQU16.Z (BX)(AX*2), K1, Z4
+	VPANDD      Z3, Z4, Z5
+	VPSLLD      $0x10, Z4, Z4
+	VMOVDQU16.Z (SI)(AX*2), K1, Z6
+	VPANDD      Z3, Z6, Z7
+	VPSLLD      $0x10, Z6, Z6
+	VMULPS      Z7, Z5, Z5
+	VMULPS      Z6, Z4, Z4
+	VPTESTMD    Z0, Z5, K2
+	VPADDD      Z1, Z5, Z5
+	VPADDD      Z2, Z5, K2, Z5
+	VPTESTMD    Z0, Z4, K2
+	VPADDD      Z1, Z4, Z4
+	VPADDD      Z2, Z4, K2, Z4
+	VPSRLD      $0x10, Z4, Z4
+	VPTERNLOGD  $0xf8, Z3, Z5, Z4
+	VMOVDQU16   Z4, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·mulFP16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ y+16(FP), SI
+	MOVQ ldd+24(FP), DI
+	MOVQ lds+32(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VMULPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	VCVTPH2PS 32(BX)(AX*2), Z0
+	VCVTPH2PS 32(SI)(AX*2), Z1
+	VMULPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 32(DX)(AX*2)
+	VCVTPH2PS 64(BX)(AX*2), Z0
+	VCVTPH2PS 64(SI)(AX*2), Z1
+	VMULPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 64(DX)(AX*2)
+	VCVTPH2PS 96(BX)(AX*2), Z0
+	VCVTPH2PS 96(SI)(AX*2), Z1
+	VMULPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 96(DX)(AX*2)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VMULPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
+	VCVTPH2PS.Z (SI)(AX*2), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func affineBF16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·affineBF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         a+16(FP), SI
+	MOVQ         b+24(FP), DI
+	MOVQ         ldd+32(FP), R8
+	MOVQ         lds+40(FP), R9
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0xffff0000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16    (BX)(AX*2), Z4
+	VPANDD       Z3, Z4, Z5
+	VPSLLD       $0x10, Z4, Z4
+	VPBROADCASTD (SI), Z6
+	VPBROADCASTD (DI), Z7
+	VFMADD213PS  Z7, Z6, Z5
+	VFMADD213PS  Z7, Z6, Z4
+	VPTESTMD     Z0, Z5, K1
+	VPADDD       Z1, Z5, Z5
+	VPADDD       Z2, Z5, K1, Z5
+	VPTESTMD     Z0, Z4, K1
+	VPADDD       Z1, Z4, Z4
+	VPADDD       Z2, Z4, K1, Z4
+	VPSRLD       $0x10, Z4, Z4
+	VPTERNLOGD   $0xf8, Z3, Z5, Z4
+	VMOVDQU16    Z4, (DX)(AX*2)
+	VMOVDQU16    64(BX)(AX*2), Z4
+	VPANDD       Z3, Z4, Z5
+	VPSLLD       $0x10, Z4, Z4
+	VPBROADCASTD (SI), Z6
+	VPBROADCASTD (DI), Z7
+	VFMADD213PS  Z7, Z6, Z5
+	VFMADD213PS  Z7, Z6, Z4
+	VPTESTMD     Z0, Z5, K1
+	VPADDD       Z1, Z5, Z5
+	VPADDD       Z2, Z5, K1, Z5
+	VPTESTMD     Z0, Z4, K1
+	VPADDD       Z1, Z4, Z4
+	VPADDD       Z2, Z4, K1, Z4
+	VPSRLD       $0x10, Z4, Z4
+	VPTERNLOGD   $0xf8, Z3, Z5, Z4
+	VMOVDQU16    Z4, 64(DX)(AX*2)
+	ADDQ         $+64, AX
+	SUBQ         $+64, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16    (BX)(AX*2), Z4
+	VPANDD       Z3, Z4, Z5
+	VPSLLD       $0x10, Z4, Z4
+	VPBROADCASTD (SI), Z6
+	VPBROADCASTD (DI), Z7
+	VFMADD213PS  Z7, Z6, Z5
+	VFMADD213PS  Z7, Z6, Z4
+	VPTESTMD     Z0, Z5, K1
+	VPADDD       Z1, Z5, Z5
+	VPADDD       Z2, Z5, K1, Z5
+	VPTESTMD     Z0, Z4, K1
+	VPADDD       Z1, Z4, Z4
+	VPADDD       Z2, Z4, K1, Z4
+	VPSRLD       $0x10, Z4, Z4
+	VPTERNLOGD   $0xf8, Z3, Z5, Z4
+	VMOVDQU16    Z4, (DX)(AX*2)
+	ADDQ         $+32, AX
+	SUBQ         $+32, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+32, CX
+	JZ           next
+	MOVL         $0xffffffff, R12
+	BZHIL        CX, R12, R12
+	KMOVD        R12, K1
+	VMOVDQU16.Z  (BX)(AX*2), K1, Z4
+	VPANDD       Z3, Z4, Z5
+	VPSLLD       $0x10, Z4, Z4
+	VPBROADCASTD (SI), Z6
+	VPBROADCASTD (DI), Z7
+	VFMADD213PS  Z7, Z6, Z5
+	VFMADD213PS  Z7, Z6, Z4
+	VPTESTMD     Z0, Z5, K2
+	VPADDD       Z1, Z5, Z5
+	VPADDD       Z2, Z5, K2, Z5
+	VPTESTMD     Z0, Z4, K2
+	VPADDD       Z1, Z4, Z4
+	VPADDD       Z2, Z4, K2, Z4
+	VPSRLD       $0x10, Z4, Z4
+	VPTERNLOGD   $0xf8, Z3, Z5, Z4
+	VMOVDQU16    Z4, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(R8*2), DX
+	LEAQ (BX)(R9*2), BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func affineFP16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·affineFP16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ a+16(FP), SI
+	MOVQ b+24(FP), DI
+	MOVQ ldd+32(FP), R8
+	MOVQ lds+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS    (BX)(AX*2), Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, (DX)(AX*2)
+	VCVTPH2PS    32(BX)(AX*2), Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, 32(DX)(AX*2)
+	VCVTPH2PS    64(BX)(AX*2), Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, 64(DX)(AX*2)
+	VCVTPH2PS    96(BX)(AX*2), Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, 96(DX)(AX*2)
+	ADDQ         $+64, AX
+	SUBQ         $+64, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS    (BX)(AX*2), Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, (DX)(AX*2)
+	ADDQ         $+16, AX
+	SUBQ         $+16, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+16, CX
+	JZ           next
+	MOVL         $0xffffffff, R12
+	BZHIL        CX, R12, R12
+	KMOVD        R12, K1
+	VCVTPH2PS.Z  (BX)(AX*2), K1, Z0
+	VPBROADCASTD (SI), Z1
+	VPBROADCASTD (DI), Z2
+	VFMADD213PS  Z2, Z1, Z0
+	VCVTPS2PH    $0x00, Z0, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(R8*2), DX
+	LEAQ (BX)(R9*2), BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
 	DECQ R10
 	JNZ  row
 	VZEROUPPER

@@ -134,6 +134,9 @@ func TestHalfKernels(t *testing.T) {
 				k.add(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
 				want.add(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
 				sameHalves(t, fmt.Sprintf("%s: add %d", d, shift), d, got, expected)
+				k.mul(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+				want.mul(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+				sameHalves(t, fmt.Sprintf("%s: mul %d", d, shift), d, got, expected)
 			}
 		}
 	})
@@ -163,6 +166,9 @@ func TestHalfRows(t *testing.T) {
 						k.add(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
 						want.add(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
 						sameHalves(t, fmt.Sprintf("%s: add %dx%d", d, m, n), d, dst, expected)
+						k.mul(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+						want.mul(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+						sameHalves(t, fmt.Sprintf("%s: mul %dx%d", d, m, n), d, dst, expected)
 
 						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
 						fillRandom(r, wide, m, n, ldd)

@@ -161,3 +161,111 @@ group:
 	JNZ       group
 	VZEROUPPER
 	RET
+
+// func everySecondHalfAVX512(dst *byte, src *byte, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·everySecondHalfAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ ldd+16(FP), SI
+	MOVQ lds+24(FP), DI
+	MOVQ m+32(FP), R8
+	MOVQ n+40(FP), R9
+
+row:
+	MOVQ R9, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS (BX)(AX*4), Z0
+	VPMOVDW Z0, (DX)(AX*2)
+	VMOVUPS 64(BX)(AX*4), Z0
+	VPMOVDW Z0, 32(DX)(AX*2)
+	ADDQ    $+32, AX
+	SUBQ    $+32, CX
+	JGE     several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS (BX)(AX*4), Z0
+	VPMOVDW Z0, (DX)(AX*2)
+	ADDQ    $+16, AX
+	SUBQ    $+16, CX
+	JGE     one
+
+onedone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVL      $0xffffffff, R10
+	BZHIL     CX, R10, R10
+	KMOVD     R10, K1
+	VMOVUPS.Z (BX)(AX*4), K1, Z0
+	VPMOVDW   Z0, K1, (DX)(AX*2)
+
+next:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func everySecondByteAVX512(dst *byte, src *byte, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·everySecondByteAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ ldd+16(FP), SI
+	MOVQ lds+24(FP), DI
+	MOVQ m+32(FP), R8
+	MOVQ n+40(FP), R9
+
+row:
+	MOVQ R9, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16 (BX)(AX*2), Z0
+	VPMOVWB   Z0, (DX)(AX*1)
+	VMOVDQU16 64(BX)(AX*2), Z0
+	VPMOVWB   Z0, 32(DX)(AX*1)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16 (BX)(AX*2), Z0
+	VPMOVWB   Z0, (DX)(AX*1)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+32, CX
+	JZ          next
+	MOVL        $0xffffffff, R10
+	BZHIL       CX, R10, R10
+	KMOVD       R10, K1
+	VMOVDQU16.Z (BX)(AX*2), K1, Z0
+	VPMOVWB     Z0, K1, (DX)(AX*1)
+
+next:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET

@@ -222,3 +222,222 @@ next:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func addFloorRowsAVX2(dst *int32, src *int32, row *int32, ldd int, lds int, m int, n int, floor int32)
+// Requires: AVX, AVX2
+TEXT ·addFloorRowsAVX2(SB), NOSPLIT, $0-60
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         row+16(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	VBROADCASTSS floor+56(FP), Y0
+	MOVQ         m+40(FP), R9
+	MOVQ         n+48(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS      (BX)(AX*4), Y1
+	VPBROADCASTD (SI), Y2
+	VPADDD       Y2, Y1, Y1
+	VPMAXSD      Y0, Y1, Y1
+	VMOVUPS      Y1, (DX)(AX*4)
+	VMOVUPS      32(BX)(AX*4), Y1
+	VPBROADCASTD (SI), Y2
+	VPADDD       Y2, Y1, Y1
+	VPMAXSD      Y0, Y1, Y1
+	VMOVUPS      Y1, 32(DX)(AX*4)
+	VMOVUPS      64(BX)(AX*4), Y1
+	VPBROADCASTD (SI), Y2
+	VPADDD       Y2, Y1, Y1
+	VPMAXSD      Y0, Y1, Y1
+	VMOVUPS      Y1, 64(DX)(AX*4)
+	VMOVUPS      96(BX)(AX*4), Y1
+	VPBROADCASTD (SI), Y2
+	VPADDD       Y2, Y1, Y1
+	VPMAXSD      Y0, Y1, Y1
+	VMOVUPS      Y1, 96(DX)(AX*4)
+	ADDQ         $+32, AX
+	SUBQ         $+32, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  onedone
+
+one:
+	VMOVUPS      (BX)(AX*4), Y1
+	VPBROADCASTD (SI), Y2
+	VPADDD       Y2, Y1, Y1
+	VPMAXSD      Y0, Y1, Y1
+	VMOVUPS      Y1, (DX)(AX*4)
+	ADDQ         $+8, AX
+	SUBQ         $+8, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+8, CX
+	JZ           next
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     laneNumbers<>+0(SB), Y1, Y1
+	VPMASKMOVD   (BX)(AX*4), Y1, Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       Y3, Y2, Y2
+	VPMAXSD      Y0, Y2, Y2
+	VPMASKMOVD   Y2, Y1, (DX)(AX*4)
+
+next:
+	LEAQ (DX)(DI*4), DX
+	LEAQ (BX)(R8*4), BX
+	ADDQ $0x04, SI
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func requantizeRowsAVX2(dst *int8, src *int32, row *int32, factors *float32, ldd int, lds int, m int, n int, floor float32)
+// Requires: AVX, AVX2
+TEXT ·requantizeRowsAVX2(SB), NOSPLIT, $0-68
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         row+16(FP), SI
+	MOVQ         factors+24(FP), DI
+	MOVQ         ldd+32(FP), R8
+	MOVQ         lds+40(FP), R9
+	VBROADCASTSS floor+64(FP), Y0
+	MOVL         $0x42fe0000, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS      (BX)(AX*4), Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VPBROADCASTD (DI), Y3
+	VMULPS       Y3, Y2, Y2
+	VMINPS       Y1, Y2, Y2
+	VMAXPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMOVUPS      32(BX)(AX*4), Y3
+	VPBROADCASTD (SI), Y4
+	VPADDD       Y4, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VPBROADCASTD (DI), Y4
+	VMULPS       Y4, Y3, Y3
+	VMINPS       Y1, Y3, Y3
+	VMAXPS       Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMOVUPS      64(BX)(AX*4), Y4
+	VPBROADCASTD (SI), Y5
+	VPADDD       Y5, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTD (DI), Y5
+	VMULPS       Y5, Y4, Y4
+	VMINPS       Y1, Y4, Y4
+	VMAXPS       Y0, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      96(BX)(AX*4), Y5
+	VPBROADCASTD (SI), Y6
+	VPADDD       Y6, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VPBROADCASTD (DI), Y6
+	VMULPS       Y6, Y5, Y5
+	VMINPS       Y1, Y5, Y5
+	VMAXPS       Y0, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VPACKSSDW    X6, X2, X6
+	VPACKSSWB    X6, X6, X6
+	VMOVQ        X6, (DX)(AX*1)
+	VEXTRACTI128 $0x01, Y3, X2
+	VPACKSSDW    X2, X3, X2
+	VPACKSSWB    X2, X2, X2
+	VMOVQ        X2, 8(DX)(AX*1)
+	VEXTRACTI128 $0x01, Y4, X2
+	VPACKSSDW    X2, X4, X2
+	VPACKSSWB    X2, X2, X2
+	VMOVQ        X2, 16(DX)(AX*1)
+	VEXTRACTI128 $0x01, Y5, X2
+	VPACKSSDW    X2, X5, X2
+	VPACKSSWB    X2, X2, X2
+	VMOVQ        X2, 24(DX)(AX*1)
+	ADDQ         $+32, AX
+	SUBQ         $+32, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  onedone
+
+one:
+	VMOVUPS      (BX)(AX*4), Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VPBROADCASTD (DI), Y3
+	VMULPS       Y3, Y2, Y2
+	VMINPS       Y1, Y2, Y2
+	VMAXPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X3
+	VPACKSSWB    X3, X3, X3
+	VMOVQ        X3, (DX)(AX*1)
+	ADDQ         $+8, AX
+	SUBQ         $+8, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+8, CX
+	JZ           next
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     laneNumbers<>+0(SB), Y2, Y2
+	VPMASKMOVD   (BX)(AX*4), Y2, Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VPBROADCASTD (DI), Y3
+	VMULPS       Y3, Y2, Y2
+	VMINPS       Y1, Y2, Y2
+	VMAXPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X3
+	VPACKSSWB    X3, X3, X3
+	VMOVQ        X3, R12
+	LEAQ         (DX)(AX*1), AX
+
+byte:
+	MOVB R12, (AX)
+	SHRQ $0x08, R12
+	INCQ AX
+	DECQ CX
+	JNZ  byte
+
+next:
+	ADDQ R8, DX
+	LEAQ (BX)(R9*4), BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET

@@ -206,3 +206,198 @@ next:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func addFloorRowsAVX512(dst *int32, src *int32, row *int32, ldd int, lds int, m int, n int, floor int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·addFloorRowsAVX512(SB), NOSPLIT, $0-60
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         row+16(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	VBROADCASTSS floor+56(FP), Z0
+	MOVQ         m+40(FP), R9
+	MOVQ         n+48(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS      (BX)(AX*4), Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, (DX)(AX*4)
+	VMOVUPS      64(BX)(AX*4), Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, 64(DX)(AX*4)
+	VMOVUPS      128(BX)(AX*4), Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, 128(DX)(AX*4)
+	VMOVUPS      192(BX)(AX*4), Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, 192(DX)(AX*4)
+	ADDQ         $+64, AX
+	SUBQ         $+64, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS      (BX)(AX*4), Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, (DX)(AX*4)
+	ADDQ         $+16, AX
+	SUBQ         $+16, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+16, CX
+	JZ           next
+	MOVL         $0xffffffff, R11
+	BZHIL        CX, R11, R11
+	KMOVD        R11, K1
+	VMOVUPS.Z    (BX)(AX*4), K1, Z1
+	VPBROADCASTD (SI), Z2
+	VPADDD       Z2, Z1, Z1
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (DX)(AX*4)
+
+next:
+	LEAQ (DX)(DI*4), DX
+	LEAQ (BX)(R8*4), BX
+	ADDQ $0x04, SI
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func requantizeRowsAVX512(dst *int8, src *int32, row *int32, factors *float32, ldd int, lds int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·requantizeRowsAVX512(SB), NOSPLIT, $0-68
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         row+16(FP), SI
+	MOVQ         factors+24(FP), DI
+	MOVQ         ldd+32(FP), R8
+	MOVQ         lds+40(FP), R9
+	VBROADCASTSS floor+64(FP), Z0
+	MOVL         $0x42fe0000, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VMOVDQU64    turns<>+0(SB), Z2
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS      (BX)(AX*4), Z3
+	VPBROADCASTD (SI), Z4
+	VPADDD       Z4, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VPBROADCASTD (DI), Z4
+	VMULPS       Z4, Z3, Z3
+	VMINPS       Z1, Z3, Z3
+	VMAXPS       Z0, Z3, Z3
+	VCVTPS2DQ    Z3, Z3
+	VMOVUPS      64(BX)(AX*4), Z4
+	VPBROADCASTD (SI), Z5
+	VPADDD       Z5, Z4, Z4
+	VCVTDQ2PS    Z4, Z4
+	VPBROADCASTD (DI), Z5
+	VMULPS       Z5, Z4, Z4
+	VMINPS       Z1, Z4, Z4
+	VMAXPS       Z0, Z4, Z4
+	VCVTPS2DQ    Z4, Z4
+	VMOVUPS      128(BX)(AX*4), Z5
+	VPBROADCASTD (SI), Z6
+	VPADDD       Z6, Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VPBROADCASTD (DI), Z6
+	VMULPS       Z6, Z5, Z5
+	VMINPS       Z1, Z5, Z5
+	VMAXPS       Z0, Z5, Z5
+	VCVTPS2DQ    Z5, Z5
+	VMOVUPS      192(BX)(AX*4), Z6
+	VPBROADCASTD (SI), Z7
+	VPADDD       Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VPBROADCASTD (DI), Z7
+	VMULPS       Z7, Z6, Z6
+	VMINPS       Z1, Z6, Z6
+	VMAXPS       Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
+	VPACKSSDW    Z4, Z3, Z3
+	VPACKSSDW    Z6, Z5, Z5
+	VPACKSSWB    Z5, Z3, Z3
+	VPERMD       Z3, Z2, Z3
+	VMOVDQU64    Z3, (DX)(AX*1)
+	ADDQ         $+64, AX
+	SUBQ         $+64, CX
+	JGE          several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS      (BX)(AX*4), Z3
+	VPBROADCASTD (SI), Z4
+	VPADDD       Z4, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VPBROADCASTD (DI), Z4
+	VMULPS       Z4, Z3, Z3
+	VMINPS       Z1, Z3, Z3
+	VMAXPS       Z0, Z3, Z3
+	VCVTPS2DQ    Z3, Z3
+	VPMOVDB      Z3, (DX)(AX*1)
+	ADDQ         $+16, AX
+	SUBQ         $+16, CX
+	JGE          one
+
+onedone:
+	ADDQ         $+16, CX
+	JZ           next
+	MOVL         $0xffffffff, R12
+	BZHIL        CX, R12, R12
+	KMOVD        R12, K1
+	VMOVUPS.Z    (BX)(AX*4), K1, Z3
+	VPBROADCASTD (SI), Z4
+	VPADDD       Z4, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VPBROADCASTD (DI), Z4
+	VMULPS       Z4, Z3, Z3
+	VMINPS       Z1, Z3, Z3
+	VMAXPS       Z0, Z3, Z3
+	VCVTPS2DQ    Z3, Z3
+	VPMOVDB      Z3, K1, (DX)(AX*1)
+
+next:
+	ADDQ R8, DX
+	LEAQ (BX)(R9*4), BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET

@@ -194,7 +194,10 @@ func TestNarrowPatterns(t *testing.T) {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
 			}
-			for _, p := range linearPatterns(u.dtype) {
+			for _, p := range narrowPatterns(u.dtype, "linear") {
+				if slices.Contains(rowPatterns, p) {
+					continue // they have a test of their own
+				}
 				for _, text := range []string{"1x1x1", "17x33x65"} {
 					verifyIn(t, b, p, text, u.dtype, threads)
 				}
@@ -209,20 +212,20 @@ func TestNarrowPatterns(t *testing.T) {
 
 // Layers are fused in every narrow type, but those of int8 that have no integer form.
 func TestNarrowFusion(t *testing.T) {
-	floats := []string{"Linear_Bias", "Linear_Bias_ReLU", "Linear_Bias_GELU", "Linear_Bias_SiLU", "Linear_Bias_Residual"}
+	floats := []string{"Linear_Bias", "Linear_Bias_ReLU", "Linear_Bias_GELU", "Linear_Bias_SiLU", "Linear_Bias_Residual", "Linear_Bias_GELU_Linear", "SwiGLU", "Linear_LayerNorm"}
 	for d, want := range map[schema.DType][]string{schema.BF16: floats, schema.FP16: floats, schema.INT8: floats[:2]} {
-		if have := linearPatterns(d); !slices.Equal(have, want) {
+		if have := narrowPatterns(d, "linear"); !slices.Equal(have, want) {
 			t.Errorf("%s: fused are %v, want %v", d, have, want)
 		}
 	}
 }
 
-// linearPatterns are those that there are kernels of in the type.
-func linearPatterns(d schema.DType) []string {
+// narrowPatterns are those of a group that there are kernels of in the type.
+func narrowPatterns(d schema.DType, group string) []string {
 	var names []string
 	for _, p := range bench.Patterns() {
 		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], 1)
-		if err == nil && p.Group == "linear" && kernels[chain.String()].has(d) {
+		if err == nil && p.Group == group && kernels[chain.String()].has(d) {
 			names = append(names, p.Name)
 		}
 	}

@@ -148,6 +148,23 @@ func (ws *workspace) passing(bytes int64) ([]byte, error) {
 	return ws.shared[:bytes], nil
 }
 
+// blocksOf allocates n elements for each worker. A page lies between, which is where
+// fetching ahead ends: a worker would else take lines from the next one, again and
+// again, that this one writes.
+func blocksOf[T float](ws *workspace, n int) ([][]T, error) {
+	page := 4096 / int(unsafe.Sizeof(T(0)))
+	gap := (ceilDiv(n, page) + 1) * page
+	all, err := scratch[T](ws, len(ws.workers)*gap)
+	if err != nil {
+		return nil, err
+	}
+	blocks := make([][]T, len(ws.workers))
+	for i := range blocks {
+		blocks[i] = all[i*gap:][:n:n]
+	}
+	return blocks, nil
+}
+
 // Samples executes the runs in turn, as one job of the workers: one that slept
 // between would have to wait until a neighbour gives its CPU back.
 func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {

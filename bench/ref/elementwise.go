@@ -49,14 +49,14 @@ func GELU(x Field, p Precision) Field {
 	}
 }
 
-// Requantize is Y[.,n] = X[.,n] scale[n] factor, rounded to an integer and limited to
-// +-127. A sum beyond 2^24 is rounded in fp32, scale times factor is, and so is their
+// Requantize is Y = X scale[c] factor on X[N,C,spatial], rounded to an integer and limited
+// to +-127. A sum beyond 2^24 is rounded in fp32, scale times factor is, and so is their
 // product; the fourth rounding is the reference's own. What that moves across the
 // middle between two integers may come out as either.
-func Requantize(x, scale Field, n int64, factor float64, p Precision) Field {
+func Requantize(x, scale Field, channels, spatial int64, factor float64, p Precision) Field {
 	integer := func(v float64) float64 { return max(-127, min(math.RoundToEven(v), 127)) }
 	return func(i int64) Num {
-		a, s := x(i), scale(i%n).V*factor
+		a, s := x(i), scale(i/spatial%channels).V*factor
 		e := abs(s) * (a.E + p.gamma(4)*(abs(a.V)+a.E))
 		v := integer(a.V * s)
 		return Num{v, max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
@@ -92,5 +92,21 @@ func BatchNorm(x, gamma, beta, mean, variance Field, channels, spatial int64, ep
 		// that made X: each term of either is rounded a few times.
 		terms := abs(s)*(abs(a.V)+a.E+abs(m)) + abs(b)
 		return Num{(a.V-m)*s + b, abs(s)*a.E + p.gamma(slack)*terms}
+	}
+}
+
+// FoldBatchNorm says what the weights [K,filter] of a convolution may be where the batch
+// norm behind it is folded into them: W gamma / sqrt(var + eps), as it is stored, divided
+// by its factor again.
+func FoldBatchNorm(w, gamma, variance Field, filter int64, eps float64, stored Rounding) Field {
+	return func(i int64) Num {
+		k := i / filter
+		s := gamma(k).V / math.Sqrt(variance(k).V+eps)
+		a := w(i)
+		if s == 0 {
+			return a // folded, it is 0 and so is what it makes
+		}
+		folded := stored.Round(func(int64) Num { return Num{V: a.V * s, E: a.E * abs(s)} })(i)
+		return Num{a.V, folded.E / abs(s)}
 	}
 }

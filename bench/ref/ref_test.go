@@ -117,7 +117,7 @@ func TestRequantize(t *testing.T) {
 	x := Exact(func(i int64) float64 { return sums[i] })
 	scale := Exact(func(i int64) float64 { return []float64{0.5, 0.5, 0.6, 1, 1, 0x1p-25 * 2.5}[i] })
 	for i, want := range []Num{{2, 1}, {2, 1}, {4, 0}, {-127, 0}, {127, 0}, {2, 1}} {
-		if got := Requantize(x, scale, 6, 1, single)(int64(i)); got != want {
+		if got := Requantize(x, scale, 6, 1, 1, single)(int64(i)); got != want {
 			t.Errorf("%g becomes %+v, want %+v", sums[i], got, want)
 		}
 	}
@@ -175,6 +175,26 @@ func TestConvBatchNormBound(t *testing.T) {
 	within(t, "conv", plain, conv, 1e-3)
 	within(t, "batch norm behind", behind, norm, 1e-3)
 	within(t, "batch norm folded", folded, norm, 1e-3)
+}
+
+// What a folded weight loses when it is stored, in the middle between two numbers of bf16
+// or below those of fp16, is within the bound, and hardly more is.
+func TestFoldedWeightBound(t *testing.T) {
+	for _, c := range []struct {
+		w, gamma, variance, lost float64
+		stored                   Rounding
+	}{
+		{1 + 0x1p-8, 1, 1, 0x1p-8, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+		{-2 - 0x1p-7, 8, 4, 0x1p-7, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+		{0.99 * 0x1p-15, 0x1p-10, 1, 0.99 * 0x1p-15, Rounding{U: 0x1p-11, Tiny: 0x1p-25}}, // becomes 0
+		{1, 0, 1, 0, Rounding{U: 0x1p-8, Tiny: 0x1p-126}},
+	} {
+		one := func(v float64) Field { return Exact(func(int64) float64 { return v }) }
+		got := FoldBatchNorm(one(c.w), one(c.gamma), one(c.variance), 1, 0, c.stored)(0)
+		if got.V != c.w || got.E < c.lost || got.E > 1.02*c.lost {
+			t.Errorf("%g gamma=%g: %+v, want %g lost", c.w, c.gamma, got, c.lost)
+		}
+	}
 }
 
 // Attention in float32, with the softmax subtracting the maximum, and online in

@@ -58,40 +58,67 @@ func reluHalf(c *build.Context) {
 	})
 }
 
-const addSignature = "func(dst, src, y *uint16, ldd, lds, ldy, m, n int)"
+// widerBF16 splits 32 numbers into those of the upper and of the lower halves, which
+// become fp32 by themselves: the one by clearing the lower half, the other by a shift.
+type widerBF16 struct {
+	*matrix
+	odd, below, one, upper reg.VecVirtual
+}
 
-// addBF16 writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]. Neighbours become fp32 by
-// themselves, the upper one by clearing the lower, the lower one by a shift, and so they
-// go back. Rounding is that of roundBF16, but for NaN: the lower half of a sum that is
-// NaN is zero, as that of its operands is, and carries nothing.
-func addBF16(c *build.Context) {
-	x := newHalves(c, "addBF16", addSignature)
+func newWiderBF16(x *matrix) widerBF16 {
+	return widerBF16{x, x.constant(1 << 16), x.constant(1<<15 - 1), x.constant(1), x.constant(0xffff << 16)}
+}
+
+func (x widerBF16) split(v reg.VecVirtual) (hi, lo reg.VecVirtual) {
+	hi, lo = x.ZMM(), x.ZMM()
+	x.VPANDD(x.upper, v, hi)
+	x.VPSLLD(Imm(16), v, lo)
+	return hi, lo
+}
+
+// join rounds both and puts them together again. Rounding is that of roundBF16, but for
+// NaN, of which the lower half must be zero, as that of its operands is: it carries
+// nothing.
+func (x widerBF16) join(hi, lo reg.VecVirtual) reg.VecVirtual {
+	for _, v := range []reg.VecVirtual{hi, lo} {
+		isOdd := x.K()
+		x.VPTESTMD(x.odd, v, isOdd)
+		x.VPADDD(x.below, v, v)
+		x.VPADDD(x.one, v, isOdd, v)
+	}
+	const merge = 0xf8 // lo | hi & upper
+	x.VPSRLD(Imm(16), lo, lo)
+	x.VPTERNLOGD(Imm(merge), x.upper, hi, lo)
+	return lo
+}
+
+// operation on vectors of fp32, by its name.
+type operation struct {
+	name    string
+	combine func(x *matrix, a, b, to reg.VecVirtual)
+}
+
+// operations on two matrices.
+var operations = []operation{
+	{"add", func(x *matrix, a, b, to reg.VecVirtual) { x.VADDPS(a, b, to) }},
+	{"mul", func(x *matrix, a, b, to reg.VecVirtual) { x.VMULPS(a, b, to) }},
+}
+
+const operationSignature = "func(dst, src, y *uint16, ldd, lds, ldy, m, n int)"
+
+// bf16 writes dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j].
+func (op operation) bf16(c *build.Context) {
+	x := newHalves(c, op.name+"BF16", operationSignature)
 	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
 	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
-	odd, below, one, upper := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(0xffff<<16)
-	split := func(v reg.VecVirtual) (hi, lo reg.VecVirtual) {
-		hi, lo = x.ZMM(), x.ZMM()
-		x.VPANDD(upper, v, hi)
-		x.VPSLLD(Imm(16), v, lo)
-		return hi, lo
-	}
-	rounded := func(a, b reg.VecVirtual) reg.VecVirtual {
-		isOdd := x.K()
-		x.VADDPS(b, a, a)
-		x.VPTESTMD(odd, a, isOdd)
-		x.VPADDD(below, a, a)
-		x.VPADDD(one, a, isOdd, a)
-		return a
-	}
+	wider := newWiderBF16(x)
 	x.walk(2, func(count int, mask reg.Register) {
 		for u := range count {
-			xHi, xLo := split(x.getHalves(x.of(src, 2, u), mask))
-			yHi, yLo := split(x.getHalves(x.of(y, 2, u), mask))
-			hi, lo := rounded(xHi, yHi), rounded(xLo, yLo)
-			const merge = 0xf8 // lo | hi & upper
-			x.VPSRLD(Imm(16), lo, lo)
-			x.VPTERNLOGD(Imm(merge), upper, hi, lo)
-			x.putHalves(lo, mask, x.of(dst, 2, u))
+			hi, lo := wider.split(x.getHalves(x.of(src, 2, u), mask))
+			yHi, yLo := wider.split(x.getHalves(x.of(y, 2, u), mask))
+			op.combine(x, yHi, hi, hi)
+			op.combine(x, yLo, lo, lo)
+			x.putHalves(wider.join(hi, lo), mask, x.of(dst, 2, u))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
@@ -100,9 +127,9 @@ func addBF16(c *build.Context) {
 	})
 }
 
-// addFP16 does the same in fp16.
-func addFP16(c *build.Context) {
-	x := newMatrix(c, simd.AVX512, "addFP16", addSignature, Mem{})
+// fp16 does the same in fp16.
+func (op operation) fp16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, op.name+"FP16", operationSignature, Mem{})
 	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
 	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
 	get := func(from Mem, mask reg.Register) reg.VecVirtual {
@@ -113,7 +140,7 @@ func addFP16(c *build.Context) {
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
 			v, w := get(x.of(src, 2, u), mask), get(x.of(y, 2, u), mask)
-			x.VADDPS(w, v, v)
+			op.combine(x, w, v, v)
 			x.putFP16(v, mask, x.of(dst, 2, u))
 		}
 	}, func() {
@@ -121,4 +148,54 @@ func addFP16(c *build.Context) {
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
 		x.LEAQ(Mem{Base: y, Index: ldy, Scale: 2}, y)
 	})
+}
+
+const affineSignature = "func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)"
+
+// affineBF16 writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
+func affineBF16(c *build.Context) {
+	x := newHalves(c, "affineBF16", affineSignature)
+	dst, src, a, b := x.load("dst"), x.load("src"), x.load("a"), x.load("b")
+	ldd, lds := x.load("ldd"), x.load("lds")
+	wider := newWiderBF16(x)
+	x.walk(2, func(count int, mask reg.Register) {
+		for u := range count {
+			hi, lo := wider.split(x.getHalves(x.of(src, 2, u), mask))
+			x.affine(a, b, hi, lo)
+			x.putHalves(wider.join(hi, lo), mask, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+		x.nextMet(rows, a)
+		x.nextMet(rows, b)
+	})
+}
+
+// affineFP16 does the same in fp16.
+func affineFP16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, "affineFP16", affineSignature, Mem{})
+	dst, src, a, b := x.load("dst"), x.load("src"), x.load("a"), x.load("b")
+	ldd, lds := x.load("ldd"), x.load("lds")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.ZMM()
+			widenFP16(x, x.of(src, 2, u), mask, v)
+			x.affine(a, b, v)
+			x.putFP16(v, mask, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+		x.nextMet(rows, a)
+		x.nextMet(rows, b)
+	})
+}
+
+// affine multiplies vectors of fp32 by the number at a and adds that at b.
+func (x *matrix) affine(a, b reg.Register, vs ...reg.VecVirtual) {
+	factor, summand := x.meet(rows, a, 0, nil), x.meet(rows, b, 0, nil)
+	for _, v := range vs {
+		x.VFMADD213PS(summand, factor, v)
+	}
 }

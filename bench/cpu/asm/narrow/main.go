@@ -36,8 +36,12 @@ func main() {
 	write("narrow_convert_avx512", conversions)
 	write("narrow_half_avx512", func(c *build.Context) {
 		reluHalf(c)
-		addBF16(c)
-		addFP16(c)
+		for _, op := range operations {
+			op.bf16(c)
+			op.fp16(c)
+		}
+		affineBF16(c)
+		affineFP16(c)
 	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
@@ -47,6 +51,7 @@ func main() {
 			if isa.Bytes == 64 {
 				packPairs(c)
 				packRows(c)
+				everySecond(c)
 			}
 		})
 	}

@@ -192,3 +192,36 @@ func packRows(c *build.Context) {
 		row()
 	}, 128)
 }
+
+// everySecond writes dst[i*ldd+j] = src[i*lds+2*j], of bytes and of 16 bits; leading
+// dimensions are in bytes. It reads pairs, of which it keeps the lower half.
+func everySecond(c *build.Context) {
+	const signature = "func(dst, src *byte, ldd, lds, m, n int)"
+	rows := func(x *matrix, size int, vector func(from, to Mem, mask reg.Register)) {
+		dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+		x.walk(2, func(count int, mask reg.Register) {
+			for u := range count {
+				vector(x.of(src, 2*size, u), x.of(dst, size, u), mask)
+			}
+		}, func() {
+			x.ADDQ(ldd, dst)
+			x.ADDQ(lds, src)
+		})
+	}
+	x := newMatrix(c, simd.AVX512, "everySecondHalf", signature, Mem{})
+	rows(x, 2, func(from, to Mem, mask reg.Register) {
+		if v := x.get(from, mask); mask == nil {
+			x.VPMOVDW(v, to)
+		} else {
+			x.VPMOVDW(v, mask, to)
+		}
+	})
+	x = newHalves(c, "everySecondByte", signature)
+	rows(x, 1, func(from, to Mem, mask reg.Register) {
+		if v := x.getHalves(from, mask); mask == nil {
+			x.VPMOVWB(v, to)
+		} else {
+			x.VPMOVWB(v, mask, to)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+func init() {
+	registerNarrow("conv2d", bindNarrowConv, bindNarrowConv)
+	for _, then := range []string{"+relu", "+channel_bias", "+batchnorm", "+batchnorm+relu", "+batchnorm+add+relu"} {
+		registerNarrow("conv2d"+then, bindNarrowConv, nil)
+	}
+	for _, then := range []string{"+channel_bias+channel_requantize", "+relu+channel_requantize"} {
+		registerNarrow("conv2d"+then, nil, bindNarrowConv)
+	}
+	registerNarrow("channel_bias", bindHalfChannelBias, bindSumChannelBias)
+	registerNarrow("batchnorm", bindHalfBatchNorm, nil)
+	registerNarrow("channel_requantize", nil, bindChannelRequantize)
+}
+
+// bindNarrowConv packs the weights once, as inference does, with batch norm folded into
+// them; what else follows works on the sums of each tile while it is hot.
+func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
+	s := convShapeOf(c[0])
+	v, err := newNarrowConv(ws.unit, ws.caches, len(ws.workers), s)
+	if err != nil {
+		return nil, err
+	}
+	weights := ws.bytes(c[0].In[1])
+	var finished finishChannels
+	switch {
+	case ws.dtype != schema.INT8:
+		weights, finished = finishHalfChannels(ws, c, v.gemm.nr)
+	case len(c) == 1 && !c.Output().Sums:
+		return nil, fmt.Errorf("the sums of a convolution in int8 are no int8: %w", bench.ErrUnsupported)
+	default:
+		finished = finishSumChannels(ws, c, v.gemm.nr)
+	}
+	mem, err := ws.passing(v.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := v.newScratch(mem)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), int64(v.weightsBytes()), func(dst []byte) {
+		v.packWeights(dst, weights)
+	})
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]finish, s.groups)
+	for group := range ends {
+		ends[group] = v.inImages(group, finished)
+	}
+	x := ws.bytes(c[0].In[0])
+	return &kernel{
+		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.unit.name),
+		body: func(w *worker) { v.run(w.id, &scratch[w.id], x, packed, ends) },
+	}, nil
+}
+
+// finishHalfChannels is what is done to sums in fp32, ending with the only rounding to the
+// type, and the weights that it goes with: with batch norm in them they are rounded again.
+func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, end finishChannels) {
+	p := convParameters[float32](ws, c)
+	e := elements[ws.dtype]
+	weights = make([]byte, int64(len(p.weights))*e.bytes)
+	for i, w := range p.weights {
+		e.set(weights, int64(i), float64(w))
+	}
+	var residual []uint16
+	if p.residual != nil {
+		residual = halves(ws, p.residual)
+	}
+	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
+	ones := repeated[float32](1, len(p.bias))
+	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
+	return weights, func(sums []byte, channel, at, m, n int) {
+		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
+		vec.affineRows(&tile[0], &tile[0], &ones[channel:][:m][0], &p.bias[channel:][:m][0], nr, nr, m, n)
+		if residual != nil {
+			half.addWide(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n)
+		}
+		if p.relu {
+			vec.relu.matrix(tile, nr, tile, nr, nil, 0, m, n, 0, 0)
+		}
+		half.round(&to[0], &tile[0], pixels, nr, m, n)
+	}
+}
+
+// finishSumChannels adds the bias to sums in int32, and requantizes them, if the chain
+// does.
+func finishSumChannels(ws *workspace, c bench.Chain, nr int) finishChannels {
+	bias := make([]int32, c[0].Out.Dims[1])
+	if len(c[0].In) > 2 {
+		bias = sums(ws, c[0].In[2])
+	}
+	floor := float32(noFloor)
+	for _, op := range c[1:] {
+		switch op.Name {
+		case "channel_bias":
+			bias = sums(ws, op.In[1])
+		case "relu":
+			floor = 0
+		}
+	}
+	k, pixels, last := sumKernelsFor(ws.isa), pixelsOf(c.Output()), c[len(c)-1]
+	if len(c) == 1 {
+		out := sums(ws, last.Out)
+		return func(sums []byte, channel, at, m, n int) {
+			tile, to := as[int32](sums), out[at:][:(m-1)*pixels+n]
+			k.addFloorRows(&to[0], &tile[0], &bias[channel:][:m][0], pixels, nr, m, n, math.MinInt32)
+		}
+	}
+	out, factors := as[int8](ws.bytes(last.Out)), requantizeFactors(ws, last)
+	return func(sums []byte, channel, at, m, n int) {
+		tile, to := as[int32](sums), out[at:][:(m-1)*pixels+n]
+		k.requantizeRows(&to[0], &tile[0], &bias[channel:][:m][0], &factors[channel:][:m][0], pixels, nr, m, n, floor)
+	}
+}
+
+func bindHalfChannelBias(ws *workspace, c bench.Chain) (*kernel, error) {
+	bias := data[float32](ws, c[0].In[1])
+	return halfAffine(ws, c[0], repeated[float32](1, len(bias)), bias), nil
+}
+
+func bindHalfBatchNorm(ws *workspace, c bench.Chain) (*kernel, error) {
+	factor, summand := normFactors[float32](ws, c[0])
+	return halfAffine(ws, c[0], factor, summand), nil
+}
+
+// halfAffine writes factor x + summand, with one of each a channel.
+func halfAffine(ws *workspace, op bench.Op, factor, summand []float32) *kernel {
+	src, dst := halves(ws, op.In[0]), halves(ws, op.Out)
+	affine := halfKernelsFor(ws.dtype, ws.isa).affineRows
+	return inChannels(ws, nameOf(ws, bench.Chain{op}), op.Out, func(at, channel, m, n int) {
+		affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n)
+	})
+}
+
+func bindSumChannelBias(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, bias, dst := sums(ws, c[0].In[0]), sums(ws, c[0].In[1]), sums(ws, c.Output())
+	add := sumKernelsFor(ws.isa).addFloorRows
+	return inChannels(ws, c[0].Name+"_int32", c.Output(), func(at, channel, m, n int) {
+		add(&dst[at], &src[at], &bias[channel], n, n, m, n, math.MinInt32)
+	}), nil
+}
+
+func bindChannelRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := sums(ws, c[0].In[0]), as[int8](ws.bytes(c.Output()))
+	factors := requantizeFactors(ws, c[0])
+	none := make([]int32, len(factors))
+	requantize := sumKernelsFor(ws.isa).requantizeRows
+	return inChannels(ws, nameOf(ws, c), c.Output(), func(at, channel, m, n int) {
+		requantize(&dst[at], &src[at], &none[channel], &factors[channel], n, n, m, n, noFloor)
+	}), nil
+}

@@ -1,0 +1,95 @@
+package cpu
+
+import (
+	"fmt"
+
+	"hwcal/bench"
+)
+
+// narrowLinear is a matrix multiplication by weights in a narrow type, ready to run on a
+// block of rows.
+type narrowLinear struct {
+	gemm    *narrowGEMM
+	scratch []narrowScratch
+	weights byteRows
+	packed  []byte // weights, if they are known before the run
+}
+
+// newNarrowLinear plans rows x n = (rows x k) (k x n), for blocks of that many rows or
+// fewer.
+func newNarrowLinear(ws *workspace, rows, n, k int) (*narrowLinear, error) {
+	g, err := newNarrowGEMM(ws.unit, ws.caches, len(ws.workers), rows, n, k)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := ws.passing(g.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.newScratch(mem)
+	return &narrowLinear{gemm: g, scratch: s}, err
+}
+
+// name of the micro-kernel.
+func (l *narrowLinear) name(ws *workspace) string {
+	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.unit.name)
+}
+
+// prepack packs the weights before the run, as parameters are.
+func (l *narrowLinear) prepack(ws *workspace, weights *bench.Tensor) (err error) {
+	g := l.gemm
+	key := packedKey{weights, fmt.Sprintf("blocks of %d by %d for %d", g.kc, g.nc, g.cols)}
+	l.packed, err = ws.packedOnce(key, int64(g.packedBytes()), func(dst []byte) {
+		g.prepackB(dst, byteRowsOf(ws, weights), l.scratch[0].edge)
+	})
+	return err
+}
+
+// prepackPairs packs two matrices of weights of n columns each so that half of each
+// micro-panel is of either.
+func (l *narrowLinear) prepackPairs(ws *workspace, a, b byteRows) error {
+	g := l.gemm
+	mem, err := ws.memory.alloc(int64(g.packedBytes()))
+	if err != nil {
+		return err
+	}
+	panel := g.nr * g.size
+	both := byteRows{make([]byte, g.k*g.nc*g.size), g.nc * g.size}
+	l.packed = g.prepackColumns(mem, l.scratch[0].edge, func(j0, n int) byteRows {
+		for p := range g.k {
+			row, first := both.data[p*both.ld:], j0/2*g.size
+			for j := 0; j < n*g.size; j += panel {
+				half := min(panel, n*g.size-j) / 2
+				copy(row[j:][:half], a.data[p*a.ld+first+j/2:])
+				copy(row[j+half:][:half], b.data[p*b.ld+first+j/2:])
+			}
+		}
+		return both
+	})
+	return nil
+}
+
+// run multiplies m rows of x into those of y, or to end.
+func (l *narrowLinear) run(w *worker, m int, x, y byteRows, end finish) {
+	g := l.gemm
+	if m < g.m {
+		fewer := *g
+		fewer.m = m
+		g = &fewer
+	}
+	g.run(w.id, l.scratch[w.id], x, l.weights, l.packed, y, end)
+}
+
+// byteRowsOf views a tensor by its rows.
+func byteRowsOf(ws *workspace, t *bench.Tensor) byteRows {
+	mem := ws.bytes(t)
+	return byteRows{mem, len(mem) / int(t.Dims[0])}
+}
+
+// from are the rows from row i on.
+func (r byteRows) from(i int) byteRows { return byteRows{r.data[i*r.ld:], r.ld} }
+
+// from tells what finishes a block of rows where in the matrix it is.
+func (f finish) from(row int) finish {
+	return func(sums []byte, i0, j0, m, n int) { f(sums, row+i0, j0, m, n) }
+}
