@@ -25,6 +25,7 @@ func newNarrowConv(u unit, caches cacheSizes, threads int, s convShape) (*narrow
 }
 
 func planNarrowConv(u unit, g *narrowGEMM, s convShape) *narrowConv {
+	g.packedA = true
 	return &narrowConv{s, g, newNarrowPlanes(u, g, s)}
 }
 

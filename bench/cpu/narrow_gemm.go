@@ -63,10 +63,11 @@ type narrowGEMM struct {
 	narrowKernels
 	grid
 	m, n, k int
-	size    int // bytes of an element of A and B
-	mc, nc  int // rows and columns of a block of C
-	steps   int // of k in all
-	kc      int // steps of a block
+	size    int  // bytes of an element of A and B
+	mc, nc  int  // rows and columns of a block of C
+	steps   int  // of k in all
+	kc      int  // steps of a block
+	packedA bool // before the run: workers need no room for it
 }
 
 func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
@@ -115,7 +116,10 @@ type narrowScratch struct{ a, b, c, edge []byte }
 // lengths are the sizes of the buffers in bytes.
 func (g *narrowGEMM) lengths() (a, b, c, edge int) {
 	rows, cols := g.mc/g.mr, g.nc/g.nr
-	return rows * g.panelA(g.steps), cols * g.panelB(g.kc), rows * cols * g.tile(), g.nr * stepBytes
+	if !g.packedA {
+		a = rows * g.panelA(g.steps)
+	}
+	return a, cols * g.panelB(g.kc), rows * cols * g.tile(), g.nr * stepBytes
 }
 
 // scratchBytes is the size of the memory that newScratch wants.
