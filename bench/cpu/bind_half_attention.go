@@ -17,11 +17,21 @@ func init() {
 
 // bindHalfScale scales all elements, or of causal scores those that are seen.
 func bindHalfScale(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	scale, factor := halfScaleFor(ws.dtype, ws.isa), float32(c[0].Params.(bench.ScaleParams).Factor)
 	if !c.Output().Causal {
-		return bindHalfBlocks(ws, c)
+		return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
+			scale(&dst[at], &src[at], n, n, m, n, factor)
+		}), nil
 	}
-	scale, factor := vecKernelsFor[float32](ws.isa).scale, float32(c[0].Params.(bench.ScaleParams).Factor)
-	return inHalfCausalRows(ws, c, func(x []float32) { scale.slice(x, x, nil, factor, 0) })
+	rows, err := causalRows[float32](ws, c.Output())
+	if err != nil {
+		return nil, err
+	}
+	return elementwise(ws, nameOf(ws, c), eachRow(rows, dst, src, func(_ *worker, to, from []uint16) {
+		n := len(from)
+		scale(&to[0], &from[0], n, n, 1, n, factor)
+	})), nil
 }
 
 // bindHalfSoftmax has a few rows at a time in L1, or one that is longer.
@@ -42,14 +52,8 @@ func bindHalfSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindHalfCausalSoftmax is the softmax of what is seen.
+// bindHalfCausalSoftmax is the softmax of what is seen of each row.
 func bindHalfCausalSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
-	vec := vecKernelsFor[float32](ws.isa)
-	return inHalfCausalRows(ws, c, func(x []float32) { vec.softmax(x, len(x), x, len(x), nil, 0, 1, len(x), 1) })
-}
-
-// inHalfCausalRows lets f work in fp32 on what is seen of each row.
-func inHalfCausalRows(ws *workspace, c bench.Chain, f func(x []float32)) (*kernel, error) {
 	rows, err := causalRows[float32](ws, c.Output())
 	if err != nil {
 		return nil, err
@@ -59,9 +63,11 @@ func inHalfCausalRows(ws *workspace, c bench.Chain, f func(x []float32)) (*kerne
 	if err != nil {
 		return nil, err
 	}
-	half := halfKernelsFor(ws.dtype, ws.isa)
+	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
 	return elementwise(ws, nameOf(ws, c), eachRow(rows, halves(ws, c.Output()), halves(ws, c[0].In[0]), func(w *worker, to, from []uint16) {
-		half.inBlocks(blocks[w.id*longest:][:longest], to, from, f)
+		half.inBlocks(blocks[w.id*longest:][:longest], to, from, func(x []float32) {
+			vec.softmax(x, len(x), x, len(x), nil, 0, 1, len(x), 1)
+		})
 	})), nil
 }
 

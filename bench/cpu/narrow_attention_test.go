@@ -80,6 +80,40 @@ func TestHalfDecodeAndSoftmax(t *testing.T) {
 	})
 }
 
+// Every number of 16 bits is scaled as in float64 and rounded twice, in rows of all lengths
+// around the loops, apart from each other.
+func TestHalfScale(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			f, e := halfScaleFor(d, isa), elements[d]
+			check := func(src []uint16, m, n, ld int, a float32) {
+				t.Helper()
+				dst, want := guardedHalves(t, (m-1)*ld+n, n%2 == 0), make([]uint16, (m-1)*ld+n)
+				copy(want, dst)
+				for i := range m {
+					for j := i * ld; j < i*ld+n; j++ {
+						e.set(as8(want), int64(j), float64(float32(e.get(as8(src), int64(j))*float64(a))))
+					}
+				}
+				f(&dst[0], &src[0], ld, ld, m, n, a)
+				sameHalves(t, fmt.Sprintf("%s: %dx%d times %g", d, m, n, a), d, dst, want)
+			}
+			all := make([]uint16, 1<<16)
+			for i := range all {
+				all[i] = uint16(i)
+			}
+			for _, a := range []float32{1, 0.125, -0.3, 1e20} {
+				check(all, 256, 256, 256, a)
+			}
+			for n := 1; n <= 300; n += 1 + n/20 {
+				src := guardedHalves(t, 2*(n+3)+n, n%2 == 1)
+				copy(src, all[0x3c00:])
+				check(src, 3, n, n+3, 0.7)
+			}
+		}
+	})
+}
+
 // checkHalfCausalRows compares what is seen of each row with the same operation on that
 // alone; the rest is left as it was.
 func checkHalfCausalRows(t *testing.T, b *Backend, d schema.DType, threads int) {

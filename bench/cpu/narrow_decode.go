@@ -16,7 +16,7 @@ func newNarrowDecode(d schema.DType, isa ISA, caches cacheSizes, workers int, s 
 	if err != nil {
 		return nil, err
 	}
-	fit := orElse(caches.L1, typicalCaches.L1) / 2 / (4 * x.d) / 4 * 4
+	fit := orElse(caches.L1, typicalCaches.L1) / 4 / (4 * x.d) / 4 * 4
 	return &narrowDecode{x, halfKernelsFor(d, isa), clamp(fit, 4, 4*x.steps)}, nil
 }
 
