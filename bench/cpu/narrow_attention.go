@@ -1,6 +1,9 @@
 package cpu
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // narrowAttention is the plan of attention in 16 bits, and of its parts. Panels of
 // queries, as high as a tile, go through blocks of keys:
@@ -50,20 +53,17 @@ func newNarrowAttention(u unit, isa ISA, caches cacheSizes, workers int, s atten
 
 // narrowAttentionScratch is what one worker writes to.
 type narrowAttentionScratch struct {
-	q, k, v, p []byte       // packed: panels of Q, a block of K and of V, a part of a panel of P
-	tiles      []float32    // a few
-	s          []float32    // the scores of a panel and a block
-	acc        []float32    // tiles of O of each panel
-	max, sum   []float32    // by query of each panel
-	factor     []float32    // of each row of a panel
-	zeros      []float32    // as many
-	lanes      [3][]float32 // one of each for a part of a row
+	q, k, v, p []byte    // packed: panels of Q, a block of K and of V, a part of a panel of P
+	tiles      []float32 // a few
+	s          []float32 // the scores of a panel and a block
+	acc        []float32 // tiles of O of each panel
+	max, sum   []float32 // by query of each panel
+	factor     []float32 // of each row of a panel
+	zeros      []float32 // as many
+	lanes      *rowLanes
 	edge       []byte
 	wide       [2][]float32 // a step of K, and transposed
 }
-
-// softmaxLanes is the number of columns that the column kernels work on at full speed.
-const softmaxLanes = 32
 
 // ld is the distance of the rows of a block of scores: whole tiles, and a line more,
 // so that rows do not compete for the same sets of L1.
@@ -82,7 +82,7 @@ func (x *narrowAttention) lengths() []int {
 		ceilDiv(x.keys, x.depth()) * step * x.columns(), x.qkPlan.panelA(x.pvPlan.kc),
 		x.few() * mr * accBytes, mr * x.ld() * accBytes, x.most * x.accLen() * accBytes,
 		x.most * mr * accBytes, x.most * mr * accBytes, mr * accBytes, mr * accBytes,
-		softmaxLanes * accBytes, softmaxLanes * accBytes, softmaxLanes * accBytes,
+		int(unsafe.Sizeof(rowLanes{})),
 		step * x.qkPlan.steps, 2 * step, 2 * step,
 	}
 }
@@ -105,7 +105,7 @@ func (x *narrowAttention) newScratch(mem []byte) ([]narrowAttentionScratch, erro
 	}
 	scratch := make([]narrowAttentionScratch, x.workers)
 	for i := range scratch {
-		var parts [17][]byte
+		var parts [15][]byte
 		for j, n := range x.lengths() {
 			parts[j] = mem[:n:n]
 			mem = mem[ceilDiv(n, stepBytes)*stepBytes:]
@@ -114,8 +114,7 @@ func (x *narrowAttention) newScratch(mem []byte) ([]narrowAttentionScratch, erro
 		scratch[i] = narrowAttentionScratch{
 			q: parts[0], k: parts[1], v: parts[2], p: parts[3], tiles: floats(4), s: floats(5), acc: floats(6),
 			max: floats(7), sum: floats(8), factor: floats(9), zeros: floats(10),
-			lanes: [3][]float32{floats(11), floats(12), floats(13)},
-			edge:  parts[14], wide: [2][]float32{floats(15), floats(16)},
+			lanes: (*rowLanes)(unsafe.Pointer(&parts[11][0])), edge: parts[12], wide: [2][]float32{floats(13), floats(14)},
 		}
 		clear(scratch[i].zeros)
 	}

@@ -87,40 +87,62 @@ type onlineRows struct {
 func (x *narrowAttention) normalise(s *narrowAttentionScratch, p onlineRows, key, n int) {
 	const lanes = softmaxLanes
 	rows, moved := ceilDiv(n, lanes), false
-	maxima, shift, sums := s.lanes[0], s.lanes[1], s.lanes[2]
+	l := s.lanes
 	for i := range p.n {
 		row := s.s[i*x.ld():][:rows*lanes]
 		for j := clamp(x.seen(p.first+i)-key, 0, n); j < len(row); j++ {
 			row[j] = float32(math.Inf(-1))
 		}
-		largest := p.max[i]
-		for j := range maxima {
-			maxima[j] = largest
-		}
-		x.vec.colMax(&maxima[0], &row[0], lanes, rows, lanes)
-		for _, v := range maxima {
-			if v > largest {
-				largest = v
-			}
-		}
+		l.max = [lanes]float32(row)
+		x.vec.colMax(&l.max[0], &row[0], lanes, rows, lanes)
+		largest := max(p.max[i], l.largest())
 		s.factor[i] = 1
 		if p.sum[i] > 0 && largest > p.max[i] {
 			s.factor[i] = float32(math.Exp(float64((p.max[i] - largest) * x.scale)))
 			moved = true
 		}
 		p.max[i] = largest
-		for j := range shift {
-			shift[j], sums[j] = -largest*x.scale, 0
-		}
-		x.vec.colExpSum(&row[0], &row[0], &shift[0], &sums[0], lanes, rows, lanes, x.scale)
-		p.sum[i] *= s.factor[i]
-		for j := 0; j < lanes; j += 4 {
-			p.sum[i] += sums[j] + sums[j+1] + (sums[j+2] + sums[j+3])
-		}
+		l.begin(-largest * x.scale)
+		x.vec.colExpSum(&row[0], &row[0], &l.shift[0], &l.sum[0], lanes, rows, lanes, x.scale)
+		p.sum[i] = p.sum[i]*s.factor[i] + l.total()
 	}
 	if moved {
 		x.multiplyRows(p, s.factor, s.zeros)
 	}
+}
+
+// softmaxLanes is the number of columns that the column kernels work on at full speed.
+const softmaxLanes = 32
+
+// rowLanes are what a row gives that is seen as a matrix of so many columns.
+type rowLanes struct{ max, shift, sum [softmaxLanes]float32 }
+
+func (l *rowLanes) largest() float32 {
+	a, b := l.max[0], l.max[1]
+	for j := 2; j < len(l.max); j += 2 {
+		if l.max[j] > a {
+			a = l.max[j]
+		}
+		if l.max[j+1] > b {
+			b = l.max[j+1]
+		}
+	}
+	return max(a, b)
+}
+
+func (l *rowLanes) begin(shift float32) {
+	for j := range l.shift {
+		l.shift[j] = shift
+	}
+	l.sum = [softmaxLanes]float32{}
+}
+
+func (l *rowLanes) total() float32 {
+	var a, b, c, d float32
+	for j := 0; j < len(l.sum); j += 4 {
+		a, b, c, d = a+l.sum[j], b+l.sum[j+1], c+l.sum[j+2], d+l.sum[j+3]
+	}
+	return a + b + (c + d)
 }
 
 // multiplyRows multiplies the sums of O of each query by a factor of its own.
