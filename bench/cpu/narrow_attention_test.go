@@ -35,8 +35,8 @@ func TestNarrowAttention(t *testing.T) {
 			{"Full_Attention", real, 1, []int64{1, 1, 1, 1}},
 			{"Full_Attention", real, 2, []int64{1, 1, nr + 1, 31}},
 			{"Full_Attention", tiny, 2, []int64{1, 1, nr + 9, 7}},
-			{"Causal_Attention", real, 2, []int64{1, 1, mr + 3, 2*nr - 1, 34}},
-			{"Causal_Attention", tiny, 1, []int64{1, 1, 2*mr + 2, 2*mr + 2, nr + 1}},
+			{"Causal_Attention", real, 2, []int64{1, 1, 2*mr + 34, 2*mr + 34, nr + 1}},
+			{"Causal_Attention", tiny, 1, []int64{1, 2, mr + 3, 2*nr - 1, 34}},
 			{"Grouped_Query_Attention", real, 1, []int64{1, 4, 2, mr - 1, mr + 1, 16}},
 			{"Grouped_Query_Attention", tiny, 2, []int64{1, 2, 1, mr + 5, 2*nr + 3, 40}},
 		} {
