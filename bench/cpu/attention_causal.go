@@ -7,6 +7,7 @@ type causal[T float] struct {
 	*attention[T]
 	rows   panels // of queries of a head
 	keys   int    // of a packed block of K or V
+	most   int    // panels that go through the keys together
 	shares []int  // of the panels of all heads
 }
 
@@ -17,6 +18,7 @@ func (a *attention[T]) newCausal() *causal[T] {
 		attention: a,
 		rows:      newPanels(a.sq, a.pack.mr),
 		keys:      even(a.sk, min(b.kc, fit), a.pack.nr),
+		most:      a.group * ceilDiv(a.sq, a.pack.mr),
 		shares:    a.attentionShape.shares(a.workers, a.pack.mr),
 	}
 }
@@ -52,7 +54,7 @@ func (c *causal[T]) blocks(w *worker, f func(head, panel, key, n int, fresh bool
 	item, end := c.shares[w.id], c.shares[w.id+1]
 	for item < end {
 		// The heads that share K and V go through them together.
-		next := min(end, (item/(c.rows.n*c.group)+1)*c.rows.n*c.group)
+		next := min(end, (item/(c.rows.n*c.group)+1)*c.rows.n*c.group, item+c.most)
 		for key := 0; key < c.sk; key += c.keys {
 			fresh := true
 			for i := item; i < next; i++ {
@@ -120,13 +122,13 @@ func (c *causal[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 }
 
 // eachRow calls f with what is seen in each of the worker's rows.
-func (c *causal[T]) eachRow(dst, src []T, f func(to, from []T)) func(w *worker) {
+func eachRow[E any, T float](c *causal[T], dst, src []E, f func(w *worker, to, from []E)) func(w *worker) {
 	return func(w *worker) {
 		for i := c.shares[w.id]; i < c.shares[w.id+1]; i++ {
 			lo, hi := c.rows.rows(i % c.rows.n)
 			for row := lo; row < hi; row++ {
 				at := (i/c.rows.n*c.sq + row) * c.sk
-				f(dst[at:][:c.seen(row)], src[at:][:c.seen(row)])
+				f(w, dst[at:][:c.seen(row)], src[at:][:c.seen(row)])
 			}
 		}
 	}
@@ -134,10 +136,12 @@ func (c *causal[T]) eachRow(dst, src []T, f func(to, from []T)) func(w *worker) 
 
 // scaled is dst = factor src.
 func (c *causal[T]) scaled(dst, src []T, factor T) func(w *worker) {
-	return c.eachRow(dst, src, func(to, from []T) { c.vec.scale.slice(to, from, nil, factor, 0) })
+	return eachRow(c, dst, src, func(_ *worker, to, from []T) { c.vec.scale.slice(to, from, nil, factor, 0) })
 }
 
 // softmax is that of what is seen.
 func (c *causal[T]) softmax(dst, src []T) func(w *worker) {
-	return c.eachRow(dst, src, func(to, from []T) { c.vec.softmax(to, c.sk, from, c.sk, nil, 0, 1, len(from), 1) })
+	return eachRow(c, dst, src, func(_ *worker, to, from []T) {
+		c.vec.softmax(to, c.sk, from, c.sk, nil, 0, 1, len(from), 1)
+	})
 }

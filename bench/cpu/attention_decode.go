@@ -52,6 +52,14 @@ func newDecode[T float](isa ISA, caches cacheSizes, workers int, s attentionShap
 // the sum of the weights e^(score - maximum), and that of V with these weights.
 type decodePart[T float] struct{ max, sum, acc []T }
 
+// begin forgets what other keys gave.
+func (p decodePart[T]) begin() {
+	for i := range p.max {
+		p.max[i], p.sum[i] = T(math.Inf(-1)), 0
+	}
+	clear(p.acc)
+}
+
 // decodeScratch is what one worker writes to.
 type decodeScratch[T float] struct {
 	s                []T // the scores and weights of a block
@@ -119,10 +127,7 @@ func (x *decode[T]) full(mem []byte, workers int, q, k, v, o []T) (func(w *worke
 
 // attend takes the queries of a head past the keys [lo, hi).
 func (x *decode[T]) attend(buf *decodeScratch[T], p decodePart[T], q, k, v []T, lo, hi int) {
-	for i := range p.max {
-		p.max[i], p.sum[i] = T(math.Inf(-1)), 0
-	}
-	clear(p.acc)
+	p.begin()
 	for at := lo; at < hi; at += 4 * x.steps {
 		n := min(4*x.steps, hi-at)
 		x.scores(buf, q, k[at*x.d:], n, buf.s, 4, 4*x.m)
@@ -273,7 +278,7 @@ func (x *decode[T]) pv(mem []byte, workers int, p, v, o []T) (func(w *worker), e
 			clear(acc)
 			for at := lo; at < hi; at += 4 * x.steps {
 				n := min(4*x.steps, hi-at)
-				x.inSteps(buf.s, weights[at:], n)
+				x.inSteps(buf.s, weights[at:], x.sk, n)
 				x.sum(buf, acc, values[at*x.d:], n, buf.s)
 			}
 		})
@@ -283,23 +288,27 @@ func (x *decode[T]) pv(mem []byte, workers int, p, v, o []T) (func(w *worker), e
 		w.barrier()
 		lo, hi := w.share(x.heads, 1)
 		for h := lo; h < hi; h++ {
-			to := head(o, h, x.m, x.d).data
-			clear(to)
-			for _, part := range parts[h*x.cuts:][:x.cuts] {
-				for i, v := range part.acc {
-					to[i] += v
-				}
-			}
+			total(head(o, h, x.m, x.d).data, parts[h*x.cuts:][:x.cuts])
 		}
 	}, nil
 }
 
-// inSteps brings n weights of each query, whose rows are sk apart, in steps of four,
-// with zeros behind the last.
-func (x *decode[T]) inSteps(to, weights []T, n int) {
+// total is the sum of what the ranges of keys gave.
+func total[T float](o []T, parts []decodePart[T]) {
+	clear(o)
+	for _, part := range parts {
+		for i, v := range part.acc {
+			o[i] += v
+		}
+	}
+}
+
+// inSteps brings n weights of each query, in rows ld apart, in steps of four, with zeros
+// behind the last.
+func (x *decode[T]) inSteps(to, weights []T, ld, n int) {
 	whole := n / 4
 	for i := range x.m {
-		row := weights[i*x.sk:][:n]
+		row := weights[i*ld:][:n]
 		for step := range whole {
 			*(*[4]T)(to[(step*x.m+i)*4:]) = [4]T(row[4*step:])
 		}

@@ -55,6 +55,10 @@ func main() {
 			}
 		})
 	}
+	write("narrow_scale_avx512", func(c *build.Context) {
+		scaleBF16(c)
+		scaleFP16(c)
+	})
 }
 
 func write(name string, emit func(*build.Context)) {

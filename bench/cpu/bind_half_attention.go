@@ -1,0 +1,139 @@
+package cpu
+
+import (
+	"fmt"
+
+	"hwcal/bench"
+)
+
+func init() {
+	registerNarrow("scale", bindHalfScale, nil)
+	registerNarrow("softmax", bindHalfSoftmax, nil)
+	registerNarrow("causal_softmax", bindHalfCausalSoftmax, nil)
+	for _, chain := range []string{"qk_t", "qk_t+scale", "qk_t+scale+softmax", "qk_t+scale+softmax+pv", "qk_t+scale+causal_softmax+pv", "pv"} {
+		registerNarrow(chain, bindHalfAttention, nil)
+	}
+}
+
+// bindHalfScale scales all elements, or of causal scores those that are seen.
+func bindHalfScale(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	scale, factor := halfScaleFor(ws.dtype, ws.isa), float32(c[0].Params.(bench.ScaleParams).Factor)
+	if !c.Output().Causal {
+		return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
+			scale(&dst[at], &src[at], n, n, m, n, factor)
+		}), nil
+	}
+	rows, err := causalRows[float32](ws, c.Output())
+	if err != nil {
+		return nil, err
+	}
+	return elementwise(ws, nameOf(ws, c), eachRow(rows, dst, src, func(_ *worker, to, from []uint16) {
+		n := len(from)
+		scale(&to[0], &from[0], n, n, 1, n, factor)
+	})), nil
+}
+
+// bindHalfSoftmax has a few rows at a time in L1, or one that is longer.
+func bindHalfSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst, n := halves(ws, c[0].In[0]), halves(ws, c.Output()), widthOf(c.Output())
+	block := max(1, blockElems/n) * n
+	blocks, err := blocksOf[float32](ws, block)
+	if err != nil {
+		return nil, err
+	}
+	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
+	parts := partsOf(ws, len(src)/n, 1)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		p := parts[w.id]
+		half.inBlocks(blocks[w.id], dst[p.lo*n:p.hi*n], src[p.lo*n:p.hi*n], func(x []float32) {
+			vec.softmax(x, n, x, n, nil, 0, len(x)/n, n, 1)
+		})
+	}), nil
+}
+
+// bindHalfCausalSoftmax is the softmax of what is seen of each row.
+func bindHalfCausalSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
+	rows, err := causalRows[float32](ws, c.Output())
+	if err != nil {
+		return nil, err
+	}
+	longest := widthOf(c.Output())
+	blocks, err := blocksOf[float32](ws, longest)
+	if err != nil {
+		return nil, err
+	}
+	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
+	return elementwise(ws, nameOf(ws, c), eachRow(rows, halves(ws, c.Output()), halves(ws, c[0].In[0]), func(w *worker, to, from []uint16) {
+		half.inBlocks(blocks[w.id], to, from, func(x []float32) {
+			vec.softmax(x, len(x), x, len(x), nil, 0, 1, len(x), 1)
+		})
+	})), nil
+}
+
+// bindHalfAttention binds the products of attention by themselves, and what can be fused
+// with the first.
+func bindHalfAttention(ws *workspace, c bench.Chain) (*kernel, error) {
+	first, last := c[0], c[len(c)-1]
+	s := attentionShapeOf(first)
+	if s.sq == 1 && s.sk > 1 {
+		return bindHalfDecode(ws, c, s)
+	}
+	x, err := newNarrowAttention(ws.unit, ws.isa, ws.caches, len(ws.workers), s)
+	if err != nil {
+		return nil, err
+	}
+	if len(c) > 1 {
+		x.scale = float32(c[1].Params.(bench.ScaleParams).Factor)
+	}
+	name := c.String()
+	if name == "qk_t+scale+softmax" {
+		x.keys = x.sk
+	}
+	mem, err := ws.passing(x.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	in, second, out := halves(ws, first.In[0]), halves(ws, first.In[1]), halves(ws, last.Out)
+	var body func(w *worker)
+	switch name {
+	case "qk_t", "qk_t+scale":
+		body, err = x.qkT(mem, in, second, out, len(c) > 1)
+	case "pv":
+		body, err = x.pv(mem, in, second, out)
+	case "qk_t+scale+softmax":
+		body, err = x.qkTSoftmax(mem, in, second, out)
+	default:
+		body, err = x.full(mem, in, second, halves(ws, last.In[1]), out)
+	}
+	return &kernel{name: fmt.Sprintf("gemm_%dx%d_%s", x.qkPlan.mr, x.qkPlan.nr, ws.unit.name), body: body}, err
+}
+
+// bindHalfDecode binds the attention of one query to many keys.
+func bindHalfDecode(ws *workspace, c bench.Chain, s attentionShape) (*kernel, error) {
+	first, last, workers := c[0], c[len(c)-1], len(ws.workers)
+	x, err := newNarrowDecode(ws.dtype, ws.isa, ws.caches, workers, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(c) > 1 {
+		x.scale = float32(c[1].Params.(bench.ScaleParams).Factor)
+	}
+	mem, err := ws.passing(x.scratchBytes(workers))
+	if err != nil {
+		return nil, err
+	}
+	in, second, out := halves(ws, first.In[0]), halves(ws, first.In[1]), halves(ws, last.Out)
+	var body func(w *worker)
+	switch c.String() {
+	case "qk_t":
+		body, err = x.qkT(mem, workers, in, second, out)
+	case "pv":
+		body, err = x.pv(mem, workers, in, second, out)
+	case "qk_t+scale+softmax+pv":
+		body, err = x.full(mem, workers, in, second, halves(ws, last.In[1]), out)
+	default:
+		err = fmt.Errorf("one query: %w", bench.ErrUnsupported)
+	}
+	return &kernel{name: fmt.Sprintf("gemv_%s_%s", ws.dtype, ws.isa), body: body}, err
+}
