@@ -6,6 +6,6 @@ import "hwcal/schema"
 
 func halfAssembly(schema.DType, ISA) (halfKernels, bool) { return halfKernels{}, false }
 
-func sumAssembly(ISA) (sumKernels, bool) { return sumKernels{}, false }
-
 func halfScaleAssembly(schema.DType, ISA) halfScale { return nil }
+
+func sumAssembly(ISA) (sumKernels, bool) { return sumKernels{}, false }
