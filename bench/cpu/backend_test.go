@@ -9,6 +9,15 @@ import (
 	"hwcal/schema"
 )
 
+// threadCounts are one and all threads of a backend, under -short all: an emulator takes
+// minutes for both.
+func threadCounts(b *Backend) []int {
+	if testing.Short() {
+		return []int{len(b.cpus)}
+	}
+	return []int{1, len(b.cpus)}
+}
+
 // testBackend uses up to two of the CPUs that the process may run on, and at best
 // the given family; any if it is empty.
 func testBackend(t testing.TB, isa ISA) *Backend {
@@ -62,7 +71,7 @@ var chainShapes = map[string][]string{
 func TestPatternsAgreeWithReference(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		b := testBackend(t, isa)
-		for _, threads := range []int{1, len(b.cpus)} {
+		for _, threads := range threadCounts(b) {
 			for _, p := range append(bench.Patterns(), bench.Operations()...) {
 				shapes, own := chainShapes[p.Name]
 				if !own {
@@ -101,7 +110,7 @@ func TestStreamsAgreeWithReference(t *testing.T) {
 		b := testBackend(t, isa)
 		for _, s := range bench.Streams {
 			for _, n := range []int64{1, 7, 8, 100, 4096, 10007} {
-				for _, threads := range []int{1, len(b.cpus)} {
+				for _, threads := range threadCounts(b) {
 					c := bench.Case{
 						Chain: bench.Chain{s.Op(bench.NewStreamArrays(n, int64(threads)))},
 						DType: schema.FP64, Place: bench.Place{Threads: threads}, Seed: 3,

@@ -23,7 +23,7 @@ func TestElementwiseAgreesWithReference(t *testing.T) {
 				bench.LayerNorm(x, row, matrix("beta", 1, n), 1e-5), bench.Softmax(x),
 			} {
 				for _, d := range []schema.DType{schema.FP32, schema.FP64} {
-					for _, threads := range []int{1, len(b.cpus)} {
+					for _, threads := range threadCounts(b) {
 						c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 5}
 						if _, err := bench.Verify(b, c); err != nil {
 							t.Errorf("%s %v %s %d threads: %v", op.Name, dims, d, threads, err)

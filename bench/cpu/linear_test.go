@@ -18,7 +18,7 @@ func TestRowBlocksAgreeWithReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, shape := range []string{"61x37x19", "100x33x70"} {
-				for _, threads := range []int{1, len(b.cpus)} {
+				for _, threads := range threadCounts(b) {
 					verifyShape(t, b, p, shape, threads)
 				}
 			}

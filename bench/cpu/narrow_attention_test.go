@@ -58,7 +58,7 @@ func TestHalfDecodeAndSoftmax(t *testing.T) {
 		real := b.caches
 		for _, d := range halfTypes {
 			b.units = map[schema.DType][]unit{d: {{name: "none", dtype: d}}}
-			for _, threads := range []int{1, len(b.cpus)} {
+			for _, threads := range threadCounts(b) {
 				for _, caches := range []cacheSizes{real, {1, 1, 1}} {
 					b.caches = caches
 					for _, shape := range []string{"1x1x1x2x1", "1x3x1x7x5", "1x2x2x37x16", "1x4x1x131x33", "1x8x2x519x9", "1x6x3x1030x20"} {

@@ -258,7 +258,7 @@ func TestNarrowChannels(t *testing.T) {
 						if !kernels[op.Name].has(d) {
 							continue
 						}
-						for _, threads := range []int{1, len(b.cpus)} {
+						for _, threads := range threadCounts(b) {
 							c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 7}
 							if _, err := bench.Verify(b, c); err != nil {
 								t.Errorf("%s %s %s: %v", op.Name, shape, d, err)

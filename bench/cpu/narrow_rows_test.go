@@ -29,7 +29,7 @@ func TestHalfChainsAgreeWithReference(t *testing.T) {
 				"Softmax_Mask":       {"1x1x1", "3x5x17", "2x7x130", "2x3x700"},
 			} {
 				for _, text := range shapes {
-					for _, threads := range []int{1, len(b.cpus)} {
+					for _, threads := range threadCounts(b) {
 						verifyIn(t, b, name, text, d, threads)
 					}
 				}
@@ -41,7 +41,7 @@ func TestHalfChainsAgreeWithReference(t *testing.T) {
 					bench.Mul(x, z), bench.Mask(x, row), bench.Add(x, z), bench.SiLU(x),
 					bench.Dropout(x, bench.DropoutParams{P: 0.25, Seed: 9}),
 				} {
-					for _, threads := range []int{1, len(b.cpus)} {
+					for _, threads := range threadCounts(b) {
 						c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 5}
 						if _, err := bench.Verify(b, c); err != nil {
 							t.Errorf("%s %v %s %d threads: %v", op.Name, dims, d, threads, err)
@@ -67,7 +67,7 @@ func TestHalfMaskedSoftmax(t *testing.T) {
 				op.Ref = func(in []ref.Field, p ref.Precision) ref.Field {
 					return softmax([]ref.Field{mask.Ref(in, p)}, p)
 				}
-				for _, threads := range []int{1, len(b.cpus)} {
+				for _, threads := range threadCounts(b) {
 					c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 5}
 					if _, err := bench.Verify(b, c); err != nil {
 						t.Errorf("%v %s %d threads: %v", dims, d, threads, err)
@@ -91,7 +91,7 @@ func TestNarrowRowBlocks(t *testing.T) {
 		}
 		b := testBackend(t, "")
 		b.units, b.caches.L3 = map[schema.DType][]unit{u.dtype: {u}}, 1
-		for _, threads := range []int{1, len(b.cpus)} {
+		for _, threads := range threadCounts(b) {
 			for _, name := range rowPatterns {
 				rows := fmt.Sprintf("%dx19x9", 2*u.gemm.mr*threads+5)
 				if name == "SwiGLU" {

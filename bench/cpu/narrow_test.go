@@ -190,7 +190,7 @@ func TestNarrowPatterns(t *testing.T) {
 	eachUnit(t, func(t *testing.T, u unit) {
 		b := testBackend(t, "")
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
-		for _, threads := range []int{1, len(b.cpus)} {
+		for _, threads := range threadCounts(b) {
 			for _, text := range []string{"1x1x1", "33x65x129"} {
 				verifyIn(t, b, "matmul_packed", text, u.dtype, threads)
 			}
