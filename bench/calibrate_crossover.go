@@ -28,7 +28,7 @@ type sweep struct {
 }
 
 // sweeps are those of the mode: none in quick runs; in default runs one for each group
-// of patterns, in fp32 if that is measured; in full runs all.
+// of patterns, in the main dtype; in full runs all.
 func (c *Calibrator) sweeps() []sweep {
 	var all []sweep
 	for _, pattern := range c.Options.Patterns {
@@ -37,10 +37,7 @@ func (c *Calibrator) sweeps() []sweep {
 			if slices.ContainsFunc(all, func(s sweep) bool { return s.pattern.Group == pattern.Group }) {
 				continue
 			}
-			dtypes = dtypes[:1]
-			if slices.Contains(dtypes, schema.FP32) {
-				dtypes = []schema.DType{schema.FP32}
-			}
+			dtypes = []schema.DType{c.mainDType()}
 		}
 		for _, d := range dtypes {
 			if c.Options.Mode != schema.Quick && len(pattern.Sweep) > 1 && !c.lacks(pattern, d) {

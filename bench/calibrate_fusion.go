@@ -17,7 +17,7 @@ func (c *Calibrator) fusionSteps() []step {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, way := range c.ways(i, d) {
+				for _, way := range c.ways(pattern, i, d) {
 					label := fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache)
 					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
@@ -52,15 +52,16 @@ type way struct {
 // measure in several ways.
 var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 
-// ways are those of shape i of a pattern: warm caches and all threads, for the typical
-// shapes cold caches and one thread too. Of fp64 these shapes do, as networks do not run
-// in it, unless it is all that is asked for.
-func (c *Calibrator) ways(i int, d schema.DType) []way {
+// ways are those of shape i of a pattern: warm caches and all threads; for the typical
+// shapes cold caches and one thread too. The main dtype is measured on all shapes. Of the
+// others a full run has the typical shapes only, or a user's, and a default run one way.
+func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 	all, one := Place{Threads: c.Options.Threads}, Place{Threads: 1}
-	if i >= typicalShapes[c.Options.Mode] {
-		if c.Options.Mode == schema.Full && d == schema.FP64 && len(c.Options.DTypes) > 1 {
-			return nil
-		}
+	mode, typical, other := c.Options.Mode, i < typicalShapes[c.Options.Mode], d != c.mainDType()
+	switch {
+	case other && mode == schema.Full && !typical && !p.Own:
+		return nil
+	case other && mode == schema.Default || !typical:
 		return []way{{all, schema.Warm}}
 	}
 	ways := []way{{all, schema.Warm}, {all, schema.Cold}, {one, schema.Warm}, {one, schema.Cold}}
@@ -71,6 +72,15 @@ func (c *Calibrator) ways(i int, d schema.DType) []way {
 		return ways[:3]
 	}
 	return ways
+}
+
+// mainDType is that in which fusion is measured most: fp32, if it is measured.
+func (c *Calibrator) mainDType() schema.DType {
+	dtypes := c.fusionDTypes()
+	if slices.Contains(dtypes, schema.FP32) {
+		return schema.FP32
+	}
+	return dtypes[0]
 }
 
 // fusionDTypes are those in which patterns are compared: networks do not run in fp64,

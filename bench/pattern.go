@@ -19,6 +19,7 @@ type Pattern struct {
 	Dims []string
 	// Shapes that a run of this mode measures.
 	Shapes func(schema.Mode) []Shape
+	Own    bool // the shapes are a user's own, each to be measured in every dtype
 	// Sweep are shapes of growing size: the way along which the map of crossovers
 	// looks for where the verdict of a fusion pattern flips.
 	Sweep []Shape

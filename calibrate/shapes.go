@@ -49,7 +49,7 @@ func withShapes(file string, others []bench.Pattern) ([]bench.Pattern, error) {
 			}
 			shapes = append(shapes, s)
 		}
-		p.Shapes = func(schema.Mode) []bench.Shape { return shapes }
+		p.Shapes, p.Own = func(schema.Mode) []bench.Shape { return shapes }, true
 		if i := slices.IndexFunc(all, func(o bench.Pattern) bool { return o.Name == p.Name }); i >= 0 {
 			all[i] = p
 		} else {
