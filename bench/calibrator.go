@@ -122,17 +122,19 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 // plan lists the steps, each with a label of its own.
 func (c *Calibrator) plan() []step {
 	var steps []step
-	// The register peak bounds all else: it is measured three times, and what the
+	// The register peak bounds all else: it is measured five times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.matmulSteps(matmulCase.short)...)
+	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
 	steps = append(steps, c.latencySteps()...)
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
+	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)

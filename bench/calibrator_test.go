@@ -298,6 +298,26 @@ func TestImplausiblePeakIsNotQuoted(t *testing.T) {
 	}
 }
 
+// A pair that is faster than the register peak, which a neighbour slowed down, is flagged.
+func TestPairAbovePeak(t *testing.T) {
+	for factor, want := range map[float64]bool{1: false, 4: true} {
+		f := newFake()
+		f.slower = map[string]float64{"peak_fma": factor}
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.Patterns, c.Options.DTypes = named("Linear_Bias"), []schema.DType{schema.FP32}
+		dev, warnings, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := slices.ContainsFunc(warnings, func(w schema.Warning) bool {
+			return w.Code == schema.Implausible && w.Path == "/fusion_profiles/0"
+		})
+		if flagged := slices.Contains(dev.FusionProfiles[0].Warnings, schema.Implausible); flagged != want || told != want {
+			t.Errorf("peak slower by %g: flagged %t, told %t", factor, flagged, told)
+		}
+	}
+}
+
 // An outer level that is faster than an inner one is flagged, whichever was
 // measured first, and no bound for the levels behind it.
 func TestOrderOfLevels(t *testing.T) {

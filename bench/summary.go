@@ -10,6 +10,7 @@ import (
 // point an operation lies.
 func (c *Calibrator) finish() {
 	c.addComputed()
+	c.boundFusion()
 	c.orderBandwidth()
 	c.applyControls()
 	dev := &c.Device
