@@ -1,0 +1,171 @@
+package cpu
+
+// Reductions and what is done to whole rows or columns. The loops below are those of the
+// portable twins.
+
+// vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y:
+//
+//	for i := range m {
+//		sum := 0
+//		for j := range n {
+//			dst[i*ldd+j] = exp(scale*(src[i*lds+j]+y[i*ldy+j]) - scale*max)
+//			sum += dst[i*ldd+j]
+//		}
+//		for j := range n {
+//			dst[i*ldd+j] /= sum
+//		}
+//	}
+//
+//go:noescape
+func vecSoftmaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
+
+// vecSoftmaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSoftmaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
+
+// vecRowSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += src[j]
+//	}
+//
+//go:noescape
+func vecRowSumF32AVX512(src *float32, n int) float32
+
+// vecRowSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSumF32AVX2(src *float32, n int) float32
+
+// vecAddRowSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		dst[j] = src[j] + y[j]
+//		sum += dst[j]
+//	}
+//
+//go:noescape
+func vecAddRowSumF32AVX512(dst, src, y *float32, n int) float32
+
+// vecAddRowSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddRowSumF32AVX2(dst, src, y *float32, n int) float32
+
+// vecRowSquaresF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += (src[j] - mean) * (src[j] - mean)
+//	}
+//
+//go:noescape
+func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
+
+// vecRowSquaresF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
+
+// vecNormalizeF32AVX512:
+//
+//	for j := range n {
+//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
+//	}
+//
+//go:noescape
+func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecNormalizeF32AVX2 is the same loop.
+//
+//go:noescape
+func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+// vecDropoutF32AVX512:
+//
+//	for j := range n {
+//		if at += weyl; mix(at) >= least {
+//			dst[j] = scale * src[j]
+//		} else {
+//			dst[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32)
+
+// vecDropoutF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32)
+
+// vecColMaxF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[j] = max(dst[j], src[i*ld+j])
+//		}
+//	}
+//
+//go:noescape
+func vecColMaxF32AVX512(dst, src *float32, ld, m, n int)
+
+// vecColMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecColMaxF32AVX2(dst, src *float32, ld, m, n int)
+
+// vecColExpSumF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ld+j] = exp(src[i*ld+j]*scale + shift[j])
+//			sum[j] += dst[i*ld+j]
+//		}
+//	}
+//
+//go:noescape
+func vecColExpSumF32AVX512(dst, src, shift, sum *float32, ld, m, n int, scale float32)
+
+// vecColExpSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecColExpSumF32AVX2(dst, src, shift, sum *float32, ld, m, n int, scale float32)
+
+// vecDotsF32AVX512, for n a multiple of 4:
+//
+//	for i := range m {
+//		for j := range n {
+//			s[i*row+j/4*step+j%4] = 0
+//			for p := range d {
+//				s[i*row+j/4*step+j%4] += q[i*ldq+p] * k[j*ldk+p]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecDotsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int)
+
+// vecCopyColumnsF32AVX512, for n up to two vectors:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*n+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyColumnsF32AVX512(dst, src *float32, lds, m, n int)
+
+// vecCopyColumnsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)
