@@ -8,7 +8,6 @@ import (
 
 func init() {
 	registerNarrow("scale", bindHalfScale, nil)
-	registerNarrow("softmax", bindHalfSoftmax, nil)
 	registerNarrow("causal_softmax", bindHalfCausalSoftmax, nil)
 	for _, chain := range []string{"qk_t", "qk_t+scale", "qk_t+scale+softmax", "qk_t+scale+softmax+pv", "qk_t+scale+causal_softmax+pv", "pv"} {
 		registerNarrow(chain, bindHalfAttention, nil)
@@ -18,7 +17,7 @@ func init() {
 // bindHalfScale scales all elements, or of causal scores those that are seen.
 func bindHalfScale(ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	scale, factor := halfScaleFor(ws.dtype, ws.isa), float32(c[0].Params.(bench.ScaleParams).Factor)
+	scale, factor := halfKernelsFor(ws.dtype, ws.isa).scale, float32(c[0].Params.(bench.ScaleParams).Factor)
 	if !c.Output().Causal {
 		return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
 			scale(&dst[at], &src[at], n, n, m, n, factor)
@@ -32,24 +31,6 @@ func bindHalfScale(ws *workspace, c bench.Chain) (*kernel, error) {
 		n := len(from)
 		scale(&to[0], &from[0], n, n, 1, n, factor)
 	})), nil
-}
-
-// bindHalfSoftmax has a few rows at a time in L1, or one that is longer.
-func bindHalfSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst, n := halves(ws, c[0].In[0]), halves(ws, c.Output()), widthOf(c.Output())
-	block := max(1, blockElems/n) * n
-	blocks, err := blocksOf[float32](ws, block)
-	if err != nil {
-		return nil, err
-	}
-	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
-	parts := partsOf(ws, len(src)/n, 1)
-	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		p := parts[w.id]
-		half.inBlocks(blocks[w.id], dst[p.lo*n:p.hi*n], src[p.lo*n:p.hi*n], func(x []float32) {
-			vec.softmax(x, n, x, n, nil, 0, len(x)/n, n, 1)
-		})
-	}), nil
 }
 
 // bindHalfCausalSoftmax is the softmax of what is seen of each row.

@@ -7,7 +7,8 @@ import "hwcal/bench"
 func init() {
 	registerNarrow("layernorm", bindHalfLayerNorm, nil)
 	registerNarrow("add+layernorm", bindHalfLayerNorm, nil)
-	registerNarrow("mask+softmax", bindHalfMaskedSoftmax, nil)
+	registerNarrow("softmax", bindHalfSoftmax, nil)
+	registerNarrow("mask+softmax", bindHalfSoftmax, nil)
 }
 
 func bindHalfLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
@@ -24,9 +25,14 @@ func bindHalfLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	})
 }
 
-func bindHalfMaskedSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
+// bindHalfSoftmax is the softmax of rows, or of their sum with a mask.
+func bindHalfSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[float32](ws.isa)
-	return inHalfRows(ws, c, halves(ws, c[0].In[1]), func(rows []float32, m, n int) {
+	var mask []uint16
+	if len(c[0].In) > 1 {
+		mask = halves(ws, c[0].In[1])
+	}
+	return inHalfRows(ws, c, mask, func(rows []float32, m, n int) {
 		k.softmax(rows, n, rows, n, nil, 0, m, n, 1)
 	})
 }

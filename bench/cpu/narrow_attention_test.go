@@ -85,7 +85,7 @@ func TestHalfDecodeAndSoftmax(t *testing.T) {
 func TestHalfScale(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		for _, d := range halfTypes {
-			f, e := halfScaleFor(d, isa), elements[d]
+			f, e := halfKernelsFor(d, isa).scale, elements[d]
 			check := func(src []uint16, m, n, ld int, a float32) {
 				t.Helper()
 				dst, want := guardedHalves(t, (m-1)*ld+n, n%2 == 0), make([]uint16, (m-1)*ld+n)

@@ -24,6 +24,8 @@ type halfKernels struct {
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
 	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
+	// scale writes dst[i*ldd+j] = a src[i*lds+j].
+	scale func(dst, src *uint16, ldd, lds, m, n int, a float32)
 }
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -58,6 +60,9 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 					to[i*ldd+j] = x + wide(with[i*ldy+j])
 				}
 			}
+		},
+		scale: func(dst, src *uint16, ldd, lds, m, n int, a float32) {
+			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(wide(x) * a) })
 		},
 		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int) {
 			to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)

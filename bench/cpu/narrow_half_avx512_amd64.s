@@ -691,3 +691,211 @@ next:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func scaleBF16AVX512(dst *uint16, src *uint16, ldd int, lds int, m int, n int, a float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·scaleBF16AVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
+	VBROADCASTSS a+48(FP), Z0
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0xffff0000, AX
+	VMOVD        AX, X4
+	VPBROADCASTD X4, Z4
+	MOVQ         m+32(FP), R8
+	MOVQ         n+40(FP), R9
+
+row:
+	MOVQ R9, CX
+	XORQ AX, AX
+	SUBQ $+128, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16  (BX)(AX*2), Z5
+	VPANDD     Z4, Z5, Z6
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z5, Z5
+	VPTESTMD   Z1, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z1, Z5, K1
+	VPADDD     Z2, Z5, Z5
+	VPADDD     Z3, Z5, K1, Z5
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z4, Z6, Z5
+	VMOVDQU16  Z5, (DX)(AX*2)
+	VMOVDQU16  64(BX)(AX*2), Z5
+	VPANDD     Z4, Z5, Z6
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z5, Z5
+	VPTESTMD   Z1, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z1, Z5, K1
+	VPADDD     Z2, Z5, Z5
+	VPADDD     Z3, Z5, K1, Z5
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z4, Z6, Z5
+	VMOVDQU16  Z5, 64(DX)(AX*2)
+	VMOVDQU16  128(BX)(AX*2), Z5
+	VPANDD     Z4, Z5, Z6
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z5, Z5
+	VPTESTMD   Z1, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z1, Z5, K1
+	VPADDD     Z2, Z5, Z5
+	VPADDD     Z3, Z5, K1, Z5
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z4, Z6, Z5
+	VMOVDQU16  Z5, 128(DX)(AX*2)
+	VMOVDQU16  192(BX)(AX*2), Z5
+	VPANDD     Z4, Z5, Z6
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z5, Z5
+	VPTESTMD   Z1, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z1, Z5, K1
+	VPADDD     Z2, Z5, Z5
+	VPADDD     Z3, Z5, K1, Z5
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z4, Z6, Z5
+	VMOVDQU16  Z5, 192(DX)(AX*2)
+	ADDQ       $+128, AX
+	SUBQ       $+128, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+128, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16  (BX)(AX*2), Z5
+	VPANDD     Z4, Z5, Z6
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z5, Z5
+	VPTESTMD   Z1, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z1, Z5, K1
+	VPADDD     Z2, Z5, Z5
+	VPADDD     Z3, Z5, K1, Z5
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z4, Z6, Z5
+	VMOVDQU16  Z5, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        one
+
+onedone:
+	ADDQ        $+32, CX
+	JZ          next
+	MOVL        $0xffffffff, R10
+	BZHIL       CX, R10, R10
+	KMOVD       R10, K1
+	VMOVDQU16.Z (BX)(AX*2), K1, Z5
+	VPANDD      Z4, Z5, Z6
+	VPSLLD      $0x10, Z5, Z5
+	VMULPS      Z0, Z6, Z6
+	VMULPS      Z0, Z5, Z5
+	VPTESTMD    Z1, Z6, K2
+	VPADDD      Z2, Z6, Z6
+	VPADDD      Z3, Z6, K2, Z6
+	VPTESTMD    Z1, Z5, K2
+	VPADDD      Z2, Z5, Z5
+	VPADDD      Z3, Z5, K2, Z5
+	VPSRLD      $0x10, Z5, Z5
+	VPTERNLOGD  $0xf8, Z4, Z6, Z5
+	VMOVDQU16   Z5, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*2), BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func scaleFP16AVX512(dst *uint16, src *uint16, ldd int, lds int, m int, n int, a float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·scaleFP16AVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
+	VBROADCASTSS a+48(FP), Z0
+	MOVQ         m+32(FP), R8
+	MOVQ         n+40(FP), R9
+
+row:
+	MOVQ R9, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS (BX)(AX*2), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, (DX)(AX*2)
+	VCVTPH2PS 32(BX)(AX*2), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, 32(DX)(AX*2)
+	VCVTPH2PS 64(BX)(AX*2), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, 64(DX)(AX*2)
+	VCVTPH2PS 96(BX)(AX*2), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, 96(DX)(AX*2)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS (BX)(AX*2), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R10
+	BZHIL       CX, R10, R10
+	KMOVD       R10, K1
+	VCVTPH2PS.Z (BX)(AX*2), K1, Z1
+	VMULPS      Z0, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*2), BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET

@@ -9,5 +9,3 @@ func halfAssembly(schema.DType, ISA) (halfKernels, bool) { return halfKernels{},
 func sumAssembly(ISA) (sumKernels, bool) { return sumKernels{}, false }
 
 func everySecondFor(unit) everySecondKernel { return nil }
-
-func halfScaleAssembly(schema.DType, ISA) halfScale { return nil }

@@ -199,3 +199,40 @@ func (x *matrix) affine(a, b reg.Register, vs ...reg.VecVirtual) {
 		x.VFMADD213PS(summand, factor, v)
 	}
 }
+
+const scaleSignature = "func(dst, src *uint16, ldd, lds, m, n int, a float32)"
+
+// scaleBF16 writes dst[i*ldd+j] = a src[i*lds+j].
+func scaleBF16(c *build.Context) {
+	x := newHalves(c, "scaleBF16", scaleSignature)
+	dst, src, ldd, lds, a := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds"), x.spread("a")
+	wider := newWiderBF16(x)
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			hi, lo := wider.split(x.getHalves(x.of(src, 2, u), mask))
+			x.VMULPS(a, hi, hi)
+			x.VMULPS(a, lo, lo)
+			x.putHalves(wider.join(hi, lo), mask, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+	})
+}
+
+// scaleFP16 does the same in fp16.
+func scaleFP16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, "scaleFP16", scaleSignature, Mem{})
+	dst, src, ldd, lds, a := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds"), x.spread("a")
+	x.walk(4, func(count int, mask reg.Register) {
+		for u := range count {
+			v := x.ZMM()
+			widenFP16(x, x.of(src, 2, u), mask, v)
+			x.VMULPS(a, v, v)
+			x.putFP16(v, mask, x.of(dst, 2, u))
+		}
+	}, func() {
+		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
+		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
+	})
+}

@@ -42,6 +42,8 @@ func main() {
 		}
 		affineBF16(c)
 		affineFP16(c)
+		scaleBF16(c)
+		scaleFP16(c)
 	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
@@ -55,10 +57,6 @@ func main() {
 			}
 		})
 	}
-	write("narrow_scale_avx512", func(c *build.Context) {
-		scaleBF16(c)
-		scaleFP16(c)
-	})
 }
 
 func write(name string, emit func(*build.Context)) {
