@@ -107,31 +107,6 @@ func (u ukernel) emit(c *build.Context) {
 // fetches says that B comes from L2, and more from beyond.
 func (u ukernel) fetches() bool { return !u.packs && !u.near }
 
-// loadRun loads the run of lines to fetch. Without any, those behind A are fetched.
-func (u ukernel) loadRun(c *build.Context) {
-	c.Load(c.Param("a"), regAt)
-	c.MOVQ(U64(1<<62), regCount)
-	c.LEAQ(param(c, "a"), regNext)
-	c.Load(c.Param("fetch"), regTemp)
-	c.TESTQ(regTemp, regTemp)
-	c.JZ(LabelRef("start"))
-	c.MOVQ(Mem{Base: regTemp}, regAt)
-	c.MOVQ(Mem{Base: regTemp, Disp: 8}, regCount)
-	c.MOVQ(Mem{Base: regTemp, Disp: 16}, regNext)
-	c.Label("start")
-}
-
-// storeRun tells how far the fetching came.
-func (u ukernel) storeRun(c *build.Context) {
-	c.Load(c.Param("fetch"), regTemp)
-	c.TESTQ(regTemp, regTemp)
-	c.JZ(LabelRef("return"))
-	c.MOVQ(regAt, Mem{Base: regTemp})
-	c.MOVQ(regCount, Mem{Base: regTemp, Disp: 8})
-	c.MOVQ(regNext, Mem{Base: regTemp, Disp: 16})
-	c.Label("return")
-}
-
 // param is the place of a parameter in memory.
 func param(c *build.Context, name string) Mem {
 	b, err := c.Param(name).Resolve()
@@ -374,40 +349,6 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		}
 		if i < rows-1 {
 			c.ADDQ(regLDC, regTemp)
-		}
-	}
-}
-
-// epilogue adds the residual, if there is one, and cuts off below the floor.
-func (u ukernel) epilogue(c *build.Context, at func(string) string, rows, vecs int, mask []reg.OpmaskPhysical, acc func(i, j int) reg.VecPhysical) {
-	add := pick(u.target, c.VADDPS, c.VADDPD)
-	spare := u.V(rows * vecs)
-	c.MOVQ(param(c, "residual"), regTemp)
-	c.TESTQ(regTemp, regTemp)
-	c.JZ(LabelRef(at("floor")))
-	// It lies as C does.
-	c.ADDQ(regC, regTemp)
-	c.SUBQ(param(c, "c"), regTemp)
-	for i := range rows {
-		for j := range vecs {
-			from := Mem{Base: regTemp, Disp: j * u.Bytes}
-			if u.masked() {
-				pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)(from, mask[j], spare)
-				add(spare, acc(i, j), acc(i, j))
-			} else {
-				add(from, acc(i, j), acc(i, j))
-			}
-		}
-		if i < rows-1 {
-			c.ADDQ(regLDC, regTemp)
-		}
-	}
-	c.Label(at("floor"))
-	pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)(param(c, "floor"), spare)
-	for i := range rows {
-		for j := range vecs {
-			// The last source wins if it is NaN, so a NaN stays one.
-			pick(u.target, c.VMAXPS, c.VMAXPD)(acc(i, j), spare, acc(i, j))
 		}
 	}
 }
