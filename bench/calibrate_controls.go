@@ -106,13 +106,13 @@ func (c *Calibrator) applyControls() {
 // spread puts the few among the many, each before its share of them: a run that ends
 // early has its controls.
 func spread(many, few []step) []step {
+	if len(few) == 0 {
+		return many
+	}
 	var all []step
 	for i, s := range few {
 		all = append(all, s)
 		all = append(all, many[len(many)*i/len(few):len(many)*(i+1)/len(few)]...)
-	}
-	if len(few) == 0 {
-		return many
 	}
 	return all
 }

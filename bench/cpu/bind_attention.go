@@ -81,7 +81,7 @@ func bindAttention[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.passing(size)
+	mem, err := ws.sharedScratch(size)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func bindDecode[T float](ws *workspace, c bench.Chain, s attentionShape) (*kerne
 	if len(c) > 1 {
 		x.scale = T(c[1].Params.(bench.ScaleParams).Factor)
 	}
-	mem, err := ws.passing(x.scratchBytes(workers))
+	mem, err := ws.sharedScratch(x.scratchBytes(workers))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.passing(v.scratchBytes())
+	mem, err := ws.sharedScratch(v.scratchBytes())
 	if err != nil {
 		return nil, err
 	}
@@ -45,17 +45,24 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err = ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), int64(v.weightsLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
-		v.packWeights(as[T](dst), weights)
-	})
+	packed, err := packFilters(ws, c, v, weights)
 	if err != nil {
 		return nil, err
 	}
-	packed := as[T](mem)
 	return &kernel{
 		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.isa),
 		body: func(w *worker) { v.run(w, scr, in, packed, out, epi) },
 	}, nil
+}
+
+// packFilters packs the weights of a convolution, with which the chain begins, before the
+// run.
+func packFilters[T float](ws *workspace, c bench.Chain, v *conv[T], weights []T) ([]T, error) {
+	bytes := int64(v.weightsLen()) * int64(unsafe.Sizeof(T(0)))
+	mem, err := ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), bytes, func(dst []byte) {
+		v.packWeights(as[T](dst), weights)
+	})
+	return as[T](mem), err
 }
 
 // filterKey is that of the filters of a convolution in blocks of mc by kc.
@@ -137,11 +144,10 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	taps, first := withEpilogue[T](ws, c[:2])
 	weights, second := withEpilogue[T](ws, c[2:])
-	packed, err := scratch[T](ws, v.second.weightsLen())
+	packed, err := packFilters(ws, c[2:], v.second, weights)
 	if err != nil {
 		return nil, err
 	}
-	v.second.packWeights(packed, weights)
 	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	return &kernel{
 		name: fmt.Sprintf("depthwise_gemm_%dx%d_%s", v.second.gemm.mr, v.second.gemm.nr, ws.isa),

@@ -71,7 +71,7 @@ func bindHalfAttention(ws *workspace, c bench.Chain) (*kernel, error) {
 	if name == "qk_t+scale+softmax" {
 		x.keys = x.sk
 	}
-	mem, err := ws.passing(x.scratchBytes())
+	mem, err := ws.sharedScratch(x.scratchBytes())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func bindHalfDecode(ws *workspace, c bench.Chain, s attentionShape) (*kernel, er
 	if len(c) > 1 {
 		x.scale = float32(c[1].Params.(bench.ScaleParams).Factor)
 	}
-	mem, err := ws.passing(x.scratchBytes(workers))
+	mem, err := ws.sharedScratch(x.scratchBytes(workers))
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	default:
 		finished = finishSumChannels(ws, c, v.gemm.nr)
 	}
-	mem, err := ws.passing(v.scratchBytes())
+	mem, err := ws.sharedScratch(v.scratchBytes())
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func finishQuantized(ws *workspace, c bench.Chain, nr int) finish {
 	if c[len(c)-2].Name == "relu" {
 		floor = 0
 	}
-	bias, factors := as[int32](ws.bytes(c[1].In[1])), requantizeFactors(ws, last)
+	bias, factors := sums(ws, c[1].In[1]), requantizeFactors(ws, last)
 	out := as[int8](ws.bytes(last.Out))
 	cols := len(factors)
 	requantize := sumKernelsFor(ws.isa).requantize
@@ -62,7 +62,7 @@ func bindRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
 	factors := requantizeFactors(ws, op)
 	none := make([]int32, len(factors))
 	requantize := sumKernelsFor(ws.isa).requantize
-	src, dst := as[int32](ws.bytes(op.In[0])), as[int8](ws.bytes(op.Out))
+	src, dst := sums(ws, op.In[0]), as[int8](ws.bytes(op.Out))
 	width := len(factors)
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
 		requantize(&dst[at], &src[at], &none[j], &factors[j], width, width, m, n, noFloor)

@@ -20,7 +20,7 @@ func newLinear[T float](ws *workspace, rows, n, k int) (*linear[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.passing(g.scratchBytes())
+	mem, err := ws.sharedScratch(g.scratchBytes())
 	if err != nil {
 		return nil, err
 	}

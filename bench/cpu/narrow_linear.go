@@ -22,7 +22,7 @@ func newNarrowLinear(ws *workspace, rows, n, k int) (*narrowLinear, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.passing(g.scratchBytes())
+	mem, err := ws.sharedScratch(g.scratchBytes())
 	if err != nil {
 		return nil, err
 	}

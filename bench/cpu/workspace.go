@@ -20,7 +20,7 @@ type workspace struct {
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
 	packed  map[packedKey][]byte
-	shared  []byte // see passing
+	shared  []byte // see sharedScratch
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -113,7 +113,7 @@ func (ws *workspace) bytes(t *bench.Tensor) []byte {
 	return mem
 }
 
-// scratch allocates n elements for a kernel.
+// scratch allocates n elements that a kernel keeps to itself.
 func scratch[T float](ws *workspace, n int) ([]T, error) {
 	mem, err := ws.memory.alloc(int64(n) * int64(unsafe.Sizeof(T(0))))
 	return as[T](mem), err
@@ -135,9 +135,10 @@ func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte
 	return mem, nil
 }
 
-// passing is memory in which a kernel keeps nothing from one run to the next. Kernels run
-// one after the other and share it, so that neither side of a pair has the better place.
-func (ws *workspace) passing(bytes int64) ([]byte, error) {
+// sharedScratch is memory in which a kernel keeps nothing from one run to the next. Kernels
+// run one after the other and share it, so that neither side of a pair has the better
+// place; one that wants more gets a new piece, which those bound later share.
+func (ws *workspace) sharedScratch(bytes int64) ([]byte, error) {
 	if int64(len(ws.shared)) < bytes {
 		mem, err := ws.memory.alloc(bytes)
 		if err != nil {
