@@ -20,7 +20,7 @@ type narrowKernels struct {
 	// C lie in acc one behind the other, accSkip bytes more behind each row of them.
 	// Each starts with what is in acc if load, else with zero, and is written to out:
 	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
-	// the same. Meanwhile L2 gets what the next block needs of A and B: a line each
+	// the same, but not overlap otherwise: sums may pass by acc between steps. Meanwhile L2 gets what the next block needs of A and B: a line each
 	// step at ahead and second bytes further, from where both move on, and by next
 	// more at each tile.
 	block func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
