@@ -86,7 +86,7 @@ func (c *causal[T]) qkT(mem []byte, q, k, scores []T) (func(w *worker), error) {
 			c.pack.packPanels(s.a, head(q, h, c.sq, c.d), 0, 0, c.d, c.rows, lo, panel, panel+1)
 			// Whole tiles, as the block is packed in.
 			n = min(ceilDiv(n, c.pack.nr)*c.pack.nr, width)
-			c.pack.rowOfTiles(&block[T]{kc: c.d, jc: key, n: n, panels: c.rows, last: panel, base: lo},
+			c.pack.rowOfTiles(&block[T]{blockB: blockB{kc: c.d, jc: key, cols: n}, panels: c.rows, last: panel, base: lo},
 				panel, s.a, s.b, head(scores, h, c.sq, c.sk), s.edge)
 		})
 	}, nil
@@ -114,7 +114,7 @@ func (c *causal[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 				}
 			}
 			for j := 0; j < c.d; j += nr {
-				c.pack.rowOfTiles(&block[T]{kc: n, jc: j, n: min(nr, c.d-j), add: key > 0, panels: c.rows, last: panel, base: lo},
+				c.pack.rowOfTiles(&block[T]{blockB: blockB{kc: n, jc: j, cols: min(nr, c.d-j)}, add: key > 0, panels: c.rows, last: panel, base: lo},
 					panel, s.a, s.b[j*height:], head(o, h, c.sq, c.d), s.edge)
 			}
 		})

@@ -2,12 +2,12 @@ package cpu
 
 import "unsafe"
 
-// run is a run of pairs of cache lines that a micro-kernel fetches while it
-// works, one pair every few steps, and the address of the run that follows. Only the
-// addresses are used: what they point to may be gone.
+// run is a run of cache lines that a micro-kernel fetches while it works, one every
+// four steps, and the address of the run that follows. Only the addresses are used:
+// what they point to may be gone.
 type run struct {
 	at    uintptr
-	pairs int
+	lines int
 	next  uintptr
 }
 
@@ -16,19 +16,19 @@ type run struct {
 type fetchList struct {
 	head run
 	n    int
-	runs [16]run
+	runs [32]run
 }
 
 func (f *fetchList) clear() { f.n = 0 }
 
 // add appends a run of bytes; a full list takes no more.
 func (f *fetchList) add(p unsafe.Pointer, bytes int) {
-	if f.n == len(f.runs)-1 {
+	if bytes == 0 || f.n == len(f.runs)-1 {
 		return
 	}
 	r := &f.runs[f.n]
 	f.n++
-	*r = run{uintptr(p), ceilDiv(bytes, 128), uintptr(unsafe.Pointer(&f.runs[f.n]))}
+	*r = run{uintptr(p), ceilDiv(bytes, 64), uintptr(unsafe.Pointer(&f.runs[f.n]))}
 }
 
 // first closes the list and returns its head.

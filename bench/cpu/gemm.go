@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 )
 
@@ -10,7 +9,8 @@ import (
 // loops around a micro-kernel, after BLIS. From the outside: blocks of mc rows,
 // blocks of kc steps of k (A is packed, all workers together), each worker's
 // blocks of nc columns (B is packed, by each worker into its own L2), panels of
-// A, panels of B.
+// A, panels of B. While a block of B is used, the one that follows it is packed, a few
+// rows after each panel of A, so that no row of tiles waits for memory.
 //
 // The plan is immutable; what a run writes is in its scratch.
 type gemm[T float] struct {
@@ -39,7 +39,7 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int) *gemm[T] {
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
-	g.planSmall(b.kc * b.nc * int(unsafe.Sizeof(T(0))))
+	g.planSmall(2 * b.kc * b.nc * int(unsafe.Sizeof(T(0))))
 	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
 	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
 	// Where C is narrow, the block of B becomes higher: A is read in longer runs.
@@ -54,7 +54,7 @@ func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int)
 // gemmScratch is the memory that one run at a time works in.
 type gemmScratch[T float] struct {
 	a [2][]T // packed blocks of A, written in turn; one if each has a slot of it
-	b [][]T  // each worker's packed block of B
+	b [][]T  // each worker's packed block of B, and the one that follows
 	c [][]T  // each worker's tile at the edge of C
 	// fetch is each worker's list of what comes next.
 	fetch []*fetchList
@@ -75,7 +75,7 @@ func (g *gemm[T]) lengths() (a [2]int, b, c int) {
 	if g.cols == 1 {
 		a = [2]int{up(g.rows * g.slot()), 0}
 	}
-	b, c = g.nc*g.kc, g.mr*g.nr
+	b, c = 2*g.nc*g.kc, g.mr*g.nr
 	if g.m <= skinnyRows {
 		ab, block := g.skinnyLengths()
 		b, c = max(b, ab), max(c, block)
@@ -148,6 +148,12 @@ func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b 
 	own := a.packed == nil && g.cols == 1
 	slot := g.slot() * row
 	turn := 0
+	bs := g.blockB(0, j0, j1)
+	half := len(s.b[id]) / 2
+	bp, spare := s.b[id][:half], s.b[id][half:]
+	if b.packed == nil && bs.cols > 0 {
+		g.packB(bp, b.matrix, bs.pc, bs.kc, bs.jc, bs.jc+bs.cols)
+	}
 	for ic := 0; ic < g.m; ic += g.mc {
 		ps := newPanels(min(g.mc, g.m-ic), g.mr)
 		for pc := 0; pc < g.k; pc += g.kc {
@@ -168,10 +174,7 @@ func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b 
 				}
 			}
 			for jc := j0; jc < j1; jc += g.nc {
-				n := min(g.nc, j1-jc)
-				bp := s.b[id]
-				t := block[T]{kc: kc, pc: pc, jc: jc, n: n, add: pc > 0 || g.accumulate}
-				t.ic, t.panels, t.fetch = ic, ps, s.fetch[id]
+				t := block[T]{blockB: bs, ic: ic, panels: ps, add: pc > 0 || g.accumulate, b: b, fetch: s.fetch[id]}
 				t.first, t.last = part(ps.n, 1, row, g.rows)
 				if own {
 					t.base, _ = ps.rows(t.first)
@@ -179,42 +182,67 @@ func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b 
 						t.pack = &a.matrix
 					}
 				}
-				switch {
-				case b.packed != nil:
-					bp = b.packed[g.packedCols()*pc+jc*kc:]
-				case g.tilePack != nil && !b.trans:
-					t.b = b.data[pc*b.ld+jc:]
-					t.ldb = b.ld
-				default:
-					g.packB(bp, b.matrix, pc, kc, jc, jc+n)
-				}
 				if pc+kc == g.k {
 					t.epi = epi
 				}
+				if b.packed != nil {
+					bp = b.packed[g.packedAt(bs):]
+				}
+				next := g.following(ic, bs, j0, j1)
+				if next != bs {
+					t.next, t.spare = next, spare
+				}
 				g.multiply(&t, ap, bp, c, s.c[id])
+				if next != bs {
+					bs, bp, spare = next, spare, bp
+				}
 			}
 		}
 	}
 }
 
-// aheadSource is how many rows of B ahead are fetched from beyond L2 while it is
-// packed.
-const aheadSource = 40
+// blockB is a block of B: kc steps from pc on, cols columns from jc on.
+type blockB struct{ pc, kc, jc, cols int }
 
-// block is what multiply works on: panels [first, last) of a block of A and a block
-// of B, from row ic and column jc of C and from step pc of k on.
+func (g *gemm[T]) blockB(pc, jc, j1 int) blockB {
+	return blockB{pc, min(g.kc, g.k-pc), jc, min(g.nc, j1-jc)}
+}
+
+// following is the block of B that the columns [j0, j1) of C need behind b: the next
+// one on the right, below, or the first, for the next block of A; behind the last it is b.
+func (g *gemm[T]) following(ic int, b blockB, j0, j1 int) blockB {
+	pc, jc := b.pc, b.jc+g.nc
+	if jc >= j1 {
+		pc, jc = pc+g.kc, j0
+	}
+	if pc >= g.k {
+		pc, ic = 0, ic+g.mc
+	}
+	if ic >= g.m {
+		return b
+	}
+	return g.blockB(pc, jc, j1)
+}
+
+// packedAt is where in all of B, packed, a block begins.
+func (g *gemm[T]) packedAt(b blockB) int { return g.packedCols()*b.pc + b.jc*b.kc }
+
+// block is what multiply works on: panels [first, last) of a block of A, from row ic of
+// C on, and a block of B.
 type block[T float] struct {
-	ic, pc, jc int
-	kc, n      int
+	blockB
+	ic int
 	panels
 	first, last int
 	add         bool
 	epi         epilogue[T]
 	pack        *matrix[T] // A, if its panels still have to be packed
 	base        int        // row of the block of A where the packed panels begin
-	b           []T        // B, if the first row of tiles has to pack it
-	ldb         int
-	fetch       *fetchList // room for a list
+	// next is the block of B that follows, if it has columns, and spare where it is packed.
+	b     *operand[T]
+	next  blockB
+	spare []T
+	fetch *fetchList // room for a list
 }
 
 // multiply multiplies the panels of A in turn by all panels of B.
@@ -227,7 +255,20 @@ func (g *gemm[T]) multiply(t *block[T], ap, bp []T, c matrix[T], edge []T) {
 			g.packPanels(ap, *t.pack, t.ic, t.pc, t.kc, t.panels, t.base, i, i+1)
 		}
 		g.rowOfTiles(t, i, ap, bp, c, edge)
+		if t.next.cols > 0 && t.b.packed == nil {
+			lo, hi := g.nextRows(t, i)
+			g.packRowsB(t.spare, t.b.matrix, t.next.pc, t.next.kc, t.next.jc, t.next.jc+t.next.cols, lo, hi)
+		}
 	}
+}
+
+// nextRows are the rows of the next block of B that are packed behind panel i of A.
+func (g *gemm[T]) nextRows(t *block[T], i int) (lo, hi int) {
+	grain := packRows
+	if t.b.trans {
+		grain = g.vl
+	}
+	return part(t.next.kc, grain, i-t.first, t.last-t.first)
 }
 
 // rowOfTiles multiplies panel i of A by all panels of B.
@@ -236,25 +277,21 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 	rows, i0 := hi-lo, t.ic+lo
 	a := ap[(lo-t.base)*t.kc:][:rows*t.kc]
 	line := c.data[i0*c.ld+t.jc:]
-	_, _ = line[(rows-1)*c.ld+t.n-1], bp[ceilDiv(t.n, g.vl)*g.vl*t.kc-1]
+	_, _ = line[(rows-1)*c.ld+t.cols-1], bp[ceilDiv(t.cols, g.vl)*g.vl*t.kc-1]
 	next := &line[0]
 	if i+1 < t.last {
 		next = &line[rows*c.ld]
 	}
 	f := g.ahead(t, i, ap)
-	direct := t.n // columns that the kernel can write to C
-	if g.tilePack == nil && t.n%g.vl != 0 {
-		direct = t.n / g.nr * g.nr
+	direct := t.cols // columns that the kernel can write to C
+	if g.tilePack == nil && t.cols%g.vl != 0 {
+		direct = t.cols / g.nr * g.nr
 	}
-	switch {
-	case t.b != nil && i == t.first:
-		_ = t.b[(t.kc-1)*t.ldb+t.n-1]
-		g.tilePack(rows, t.n, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, nil, nil, T(math.Inf(-1)), &t.b[0], t.ldb, 0, aheadSource*t.ldb, -1)
-	case direct > 0:
+	if direct > 0 {
 		g.tile(rows, direct, t.kc, &a[0], &bp[0], &line[0], c.ld, t.add, next, f)
 	}
-	if direct < t.n {
-		cols := t.n - direct
+	if direct < t.cols {
+		cols := t.cols - direct
 		width := ceilDiv(cols, g.vl) * g.vl
 		g.tile(rows, width, t.kc, &a[0], &bp[direct*t.kc], &edge[0], width, false, next, f)
 		for i := range rows {
@@ -269,23 +306,36 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 		}
 	}
 	if t.epi != nil {
-		t.epi(line, c.ld, i0, t.jc, rows, t.n)
+		t.epi(line, c.ld, i0, t.jc, rows, t.cols)
 	}
 }
 
-// ahead lists what the kernel fetches while it works on panel i of A: the next
-// panel, from where it is packed, or from A and to where it will be packed.
+// ahead lists what the kernel fetches while it works on panel i of A: rows of the next
+// block of B, and the next panel of A, from where it is packed, or from where it is to
+// where it will be packed.
 func (g *gemm[T]) ahead(t *block[T], i int, ap []T) *run {
 	if t.fetch == nil {
 		return nil
 	}
 	t.fetch.clear()
+	size := int(unsafe.Sizeof(T(0)))
+	if t.next.cols > 0 {
+		lo, hi := g.nextRows(t, i)
+		switch {
+		case t.b.packed != nil:
+			cols := ceilDiv(t.next.cols, g.vl) * g.vl
+			t.fetch.add(unsafe.Pointer(&t.b.packed[g.packedAt(t.next)+min(lo, t.next.kc-1)*cols]), (hi-lo)*cols*size)
+		case !t.b.trans:
+			for p := lo; p < hi; p++ {
+				t.fetch.add(unsafe.Pointer(&t.b.data[(t.next.pc+p)*t.b.ld+t.next.jc]), t.next.cols*size)
+			}
+		}
+	}
 	next := i + 1
 	if next == t.last {
 		next = t.first // of the next block of columns
 	}
 	lo, hi := t.panels.rows(next)
-	size := int(unsafe.Sizeof(T(0)))
 	if t.pack == nil || !g.reuse {
 		t.fetch.add(unsafe.Pointer(&ap[(lo-t.base)*t.kc]), (hi-lo)*t.kc*size)
 	}

@@ -19,7 +19,7 @@ type gemmKernels[T float] struct {
 	// tileNear is tile where B is so near that it need not be fetched, with an epilogue on
 	// the registers: without add the sums begin with bias[row], and what is stored is
 	// max(sum + residual, floor), with a residual that has the layout of C. bias and
-	// residual may be nil. It fetches from far on 2 lines every 8 steps.
+	// residual may be nil. It fetches from far on a line every 4 steps.
 	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T)
 
 	// tilePack is tileNear, which reads B, k rows of cols elements, from src[at], and

@@ -45,23 +45,32 @@ func (g *gemm[T]) packPanels(dst []T, a matrix[T], i0, p0, kc int, ps panels, ba
 // kc rows. The panel of column j starts at dst[(j-j0)*kc] and is [kc][width],
 // where width is nr, or for the last one what is left, rounded up to vl by zeros.
 func (g *gemm[T]) packB(dst []T, b matrix[T], p0, kc, j0, j1 int) {
+	g.packRowsB(dst, b, p0, kc, j0, j1, 0, kc)
+}
+
+// packRowsB packs only the rows [first, last) of those kc.
+func (g *gemm[T]) packRowsB(dst []T, b matrix[T], p0, kc, j0, j1, first, last int) {
+	if first == last {
+		return
+	}
 	if b.trans {
 		for j := j0; j < j1; j += g.nr {
 			cols := min(g.nr, j1-j)
 			width := ceilDiv(cols, g.vl) * g.vl
 			to := dst[(j-j0)*kc:][:kc*width]
+			to = to[first*width : last*width]
 			if cols < width {
 				clear(to)
 			}
-			g.transposed(to, width, b.data[j*b.ld+p0:], b.ld, cols, kc)
+			g.transposed(to, width, b.data[j*b.ld+p0+first:], b.ld, cols, last-first)
 		}
 		return
 	}
 	// A few rows of all panels at a time: the memory is read in long runs, for
 	// which the hardware looks ahead.
 	whole := (j1 - j0) / g.nr * g.nr
-	for p := 0; p < kc; p += packRows {
-		rows := min(packRows, kc-p)
+	for p := first; p < last; p += packRows {
+		rows := min(packRows, last-p)
 		from := b.data[(p0+p)*b.ld+j0:][:(rows-1)*b.ld+j1-j0]
 		for j := 0; j < whole; j += g.nr {
 			g.copyRows(&dst[j*kc+p*g.nr], &from[j], b.ld, rows)

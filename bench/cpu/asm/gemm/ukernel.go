@@ -20,7 +20,8 @@ type ukernel struct {
 	// packs says that B is read from a matrix and packed on the way: the stores
 	// cost nothing beside the FMA. Both this kernel and a near one have an epilogue.
 	packs bool
-	// near says that B need not be fetched, as it has just been packed.
+	// near says that B is in L2 at the farthest, and that one run of lines from far is
+	// all that there is to fetch.
 	near bool
 }
 
@@ -29,17 +30,22 @@ type ukernel struct {
 //
 // A step of 14x2 vectors takes 14 cycles, as two units do 28 FMA, or 56 slots of
 // the front end. Loads, broadcasts, FMA and prefetches of B take 46, and what is
-// spread over the unrolled steps (below) less than 6 more.
+// spread over the unrolled steps (below) less than 6 more. Four steps are less than
+// 210 instructions: with eight or sixteen the loop is 3 to 6% slower on Skylake-SP, most
+// of all while a neighbour has half of the cache of decoded instructions. A step of
+// 6x2 vectors has 24 slots for the 20 instructions: it can spare fewer for the loop.
 func tile(t target) ukernel {
 	if t.masked() {
-		return ukernel{target: t, mr: 14, vecs: 2, unroll: 8}
+		return ukernel{target: t, mr: 14, vecs: 2, unroll: 4}
 	}
 	return ukernel{target: t, mr: 6, vecs: 2, unroll: 8}
 }
 
-// Prefetch distances in steps of k: far enough to hide the L2 cache, or for the
-// matrix B what is beyond.
-const aheadA, aheadB = 32, 16
+// Prefetch distances in steps of k: far enough to hide the L2 cache.
+const aheadA, aheadB = 32, 8
+
+// stepsPerLine is the number of steps for each line that is fetched from far.
+const stepsPerLine = 4
 
 var (
 	regA, regB, regC, regLDC = reg.RSI, reg.RDX, reg.RBX, reg.RCX
@@ -104,7 +110,7 @@ func (u ukernel) emit(c *build.Context) {
 	c.RET()
 }
 
-// fetches says that B comes from L2, and more from beyond.
+// fetches says that there is a list of what to fetch from far.
 func (u ukernel) fetches() bool { return !u.packs && !u.near }
 
 // param is the place of a parameter in memory.
@@ -182,11 +188,9 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 
 	// With one vector of B a separate broadcast would take a slot of its own for
 	// every FMA, more than the front end delivers. With two, a row that is broadcast
-	// within its FMA saves a slot and costs a load. A core lacks slots while a
-	// neighbour has half of them, and loads while it is alone: embedding a third of the
-	// rows wins 10% with a neighbour and costs 2% without, on Skylake-SP.
+	// within its FMA would save a slot and cost a load.
 	embed := pick(u.target, c.VFMADD231PS_BCST, c.VFMADD231PD_BCST)
-	embedded := func(row int) bool { return u.Bytes == 64 && (vecs == 1 || row%3 == 1) }
+	embedded := u.Bytes == 64 && vecs == 1
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
@@ -250,7 +254,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 			c.ADDQ(regLDS, regSource)
 		}
 		for i := range rows {
-			if embedded(i) {
+			if embedded {
 				for j := range vecs {
 					embed(Mem{Base: regA, Disp: (n*rows + i) * u.size}, b(j), acc(i, j))
 				}
@@ -265,7 +269,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	bytesA, bytesB := rows*u.size, vecs*u.Bytes // of one step
 	body := func() {
 		for n := range u.unroll {
-			for line := 0; line < bytesB && u.fetches(); line += 64 {
+			for line := 0; line < bytesB && !u.packs; line += 64 {
 				if off := n*bytesB + line; off%64 == 0 {
 					c.PREFETCHT0(Mem{Base: regB, Disp: aheadB*bytesB + off})
 				}
@@ -276,17 +280,18 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 			step(n)
 		}
 		if !u.packs {
-			c.PREFETCHT1(Mem{Base: regAt})
-			c.PREFETCHT1(Mem{Base: regAt, Disp: 64})
-			c.ADDQ(U32(2*64), regAt)
+			for line := range u.unroll / stepsPerLine {
+				c.PREFETCHT1(Mem{Base: regAt, Disp: line * 64})
+			}
+			c.ADDQ(U32(u.unroll/stepsPerLine*64), regAt)
 		}
 		if u.fetches() {
 			c.MOVQ(Mem{Base: regNext}, regTemp)
 			c.MOVQ(Mem{Base: regNext, Disp: 8}, regTemp2)
-			c.DECQ(regCount)
-			c.CMOVQEQ(regTemp, regAt)
-			c.CMOVQEQ(regTemp2, regCount)
-			c.CMOVQEQ(Mem{Base: regNext, Disp: 16}, regNext)
+			c.SUBQ(U32(u.unroll/stepsPerLine), regCount)
+			c.CMOVQLE(regTemp, regAt)
+			c.CMOVQLE(regTemp2, regCount)
+			c.CMOVQLE(Mem{Base: regNext, Disp: 16}, regNext)
 		}
 		c.ADDQ(U32(u.unroll*bytesA), regA)
 		c.ADDQ(U32(u.unroll*bytesB), regB)
