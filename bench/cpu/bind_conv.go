@@ -33,7 +33,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if s.depthwise() {
 		return bindDepthwise(ws, s, in, weights, out, epi)
 	}
-	v, err := newConv[T](ws.isa, ws.caches, len(ws.workers), s)
+	v, err := newConvPlan[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
 		return nil, err
 	}
@@ -50,25 +50,25 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	return &kernel{
-		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.isa),
+		name: fmt.Sprintf("%s_%s", v.name(), ws.isa),
 		body: func(w *worker) { v.run(w, scr, in, packed, out, epi) },
 	}, nil
 }
 
 // packFilters packs the weights of a convolution, with which the chain begins, before the
 // run.
-func packFilters[T float](ws *workspace, c bench.Chain, v *conv[T], weights []T) ([]T, error) {
+func packFilters[T float](ws *workspace, c bench.Chain, v convPlan[T], weights []T) ([]T, error) {
 	bytes := int64(v.weightsLen()) * int64(unsafe.Sizeof(T(0)))
-	mem, err := ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), bytes, func(dst []byte) {
+	mem, err := ws.packedOnce(filterKey(c, v.layout()), bytes, func(dst []byte) {
 		v.packWeights(as[T](dst), weights)
 	})
 	return as[T](mem), err
 }
 
-// filterKey is that of the filters of a convolution in blocks of mc by kc.
-func filterKey(c bench.Chain, mc, kc int) packedKey {
+// filterKey is that of the filters of a convolution in a layout.
+func filterKey(c bench.Chain, layout string) packedKey {
 	folded := slices.Contains(c.Names(), "batchnorm")
-	return packedKey{c[0].In[1], fmt.Sprintf("filters of %d by %d, folded: %t", mc, kc, folded)}
+	return packedKey{c[0].In[1], fmt.Sprintf("filters in %s, folded: %t", layout, folded)}
 }
 
 // withEpilogue gives the weights of a convolution, and what is done to its sums.
@@ -144,7 +144,7 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	taps, first := withEpilogue[T](ws, c[:2])
 	weights, second := withEpilogue[T](ws, c[2:])
-	packed, err := packFilters(ws, c[2:], v.second, weights)
+	packed, err := packFilters[T](ws, c[2:], v.second, weights)
 	if err != nil {
 		return nil, err
 	}

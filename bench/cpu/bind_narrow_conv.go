@@ -47,7 +47,7 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := ws.packedOnce(filterKey(c, v.gemm.mc, v.gemm.kc), int64(v.weightsBytes()), func(dst []byte) {
+	packed, err := ws.packedOnce(filterKey(c, filterBlocks(v.gemm.mc, v.gemm.kc)), int64(v.weightsBytes()), func(dst []byte) {
 		v.packWeights(dst, weights)
 	})
 	if err != nil {

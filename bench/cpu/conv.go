@@ -74,6 +74,39 @@ func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*co
 	return planConv(kernels, newConvKernels[T](isa), newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s), threads, s), nil
 }
 
+// convPlan is a plan of a convolution: conv or pixelMajor.
+type convPlan[T float] interface {
+	// weightsLen is the length that packWeights wants; it packs weights [K,C/groups,R,S]
+	// into dst, once for many runs.
+	weightsLen() int
+	packWeights(dst, weights []T) []T
+	// scratchBytes is the size of the memory, aligned to 64 bytes, that newScratch wants.
+	scratchBytes() int64
+	newScratch(mem []byte) (*convScratch[T], error)
+	// run computes Y. All workers of the team call it with the same arguments. Each
+	// writes its own part of Y, so there is no barrier inside; one must follow.
+	run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T])
+	// name is that of the kernel, and layout that of the packed weights.
+	name() string
+	layout() string
+}
+
+// newConvPlan chooses the faster plan.
+func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
+	v, err := newConv[T](isa, caches, threads, s)
+	if err != nil {
+		return nil, err
+	}
+	kernels := newGEMMKernels[T](isa)
+	if pixelMajorPays(s, kernels.vl) {
+		l2 := orElse(caches.L2, typicalCaches.L2)
+		if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
+			return m, nil
+		}
+	}
+	return v, nil
+}
+
 func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, threads int, s convShape) *conv[T] {
 	pixels := s.p() * s.q()
 	v := &conv[T]{convShape: s, convSteps: newConvSteps(s)}
@@ -111,22 +144,20 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 	return s, nil
 }
 
+func (v *conv[T]) name() string   { return fmt.Sprintf("implicit_gemm_%dx%d", v.gemm.mr, v.gemm.nr) }
+func (v *conv[T]) layout() string { return filterBlocks(v.gemm.mc, v.gemm.kc) }
+
+// filterBlocks names the layout of filters that are packed in blocks.
+func filterBlocks(mc, kc int) string { return fmt.Sprintf("blocks of %d by %d", mc, kc) }
+
 // weightsLen is the length that packWeights wants.
 func (v *conv[T]) weightsLen() int { return v.groups * v.gemm.packedALen() }
 
 // packWeights packs weights [K,C/groups,R,S] into dst, once for many runs.
 func (v *conv[T]) packWeights(dst, weights []T) []T {
 	g := v.gemm
-	rs := v.r * v.s
-	ordered := make([]T, g.m*g.k)
 	for group := range v.groups {
-		from := weights[group*g.m*g.k:][:g.m*g.k]
-		for i := range g.m {
-			for p := range g.k {
-				c, tap := v.step(p)
-				ordered[i*g.k+p] = from[i*g.k+c*rs+tap]
-			}
-		}
+		ordered := inSteps(v.convSteps, weights[group*g.m*g.k:], g.m)
 		g.prepackA(dst[group*g.packedALen():], matrix[T]{data: ordered, rows: g.m, cols: g.k, ld: g.k})
 	}
 	return dst[:v.weightsLen()]
@@ -154,7 +185,7 @@ func (v *conv[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convE
 			t.residual = epi.residual[unit*g.m*g.n:][:g.m*g.n]
 		}
 		if v.shifts != nil {
-			t.image = v.shifts.split(s.planes[w.id], image, j0, j1)
+			t.image = v.shifts.split(s.planes[w.id], image, v.shifts.channels, j0, j1)
 		}
 		v.multiply(&t, weights[group*g.packedALen():][:g.packedALen()], row, j0, j1)
 	}
@@ -253,7 +284,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		if direct > 0 {
 			far := &t.weights[min(t.far, len(t.weights)-1)]
 			g.tileNear(rows, direct, t.kc, &a[0], &bp[0], &y[0], t.y.ld, add, next, bias, residual, floor, far)
-			t.far += ceilDiv(direct, g.nr) * t.kc / 8 * (128 / int(unsafe.Sizeof(T(0))))
+			t.far += ceilDiv(direct, g.nr) * t.kc / 4 * (64 / int(unsafe.Sizeof(T(0))))
 		}
 		if direct < cols {
 			if residual != nil {

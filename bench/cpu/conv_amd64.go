@@ -7,16 +7,16 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEverySecondAVX512, sgemmPackTapsAVX512}
+			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEverySecondAVX512, sgemmPackTapsAVX512, sgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, everySecondPortable[float32], nil}
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, everySecondPortable[float32], nil, nil}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEverySecondAVX512, dgemmPackTapsAVX512}
+			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEverySecondAVX512, dgemmPackTapsAVX512, dgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, everySecondPortable[float64], nil}
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, everySecondPortable[float64], nil, nil}
 		}
 	}
 	if all == nil {
@@ -70,3 +70,11 @@ func sgemmPackTapsAVX512(dst *float32, width int, src *float32, j int, at, masks
 
 //go:noescape
 func dgemmPackTapsAVX512(dst *float64, width int, src *float64, j int, at, masks *int, n int)
+
+// The functions below do what convKernels says of packRun.
+
+//go:noescape
+func sgemmPackRunAVX512(dst *float32, row int, src *float32, channel, n, at, ahead, mask int)
+
+//go:noescape
+func dgemmPackRunAVX512(dst *float64, row int, src *float64, channel, n, at, ahead, mask int)

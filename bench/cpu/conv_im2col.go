@@ -37,6 +37,10 @@ type convKernels[T float] struct {
 	// packTaps writes dst[t*width+i] = src[at[t]+j+i] where bit i of masks[t] is set, or
 	// 0, for t < n and i < width, one vector or two. Only kernels with tilePack have it.
 	packTaps func(dst *T, width int, src *T, j int, at, masks *int, n int)
+	// packRun writes dst[p*row+i] = src[p*channel+at+i] where bit i of mask is set, or 0,
+	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
+	// Only kernels with tilePack have it.
+	packRun func(dst *T, row int, src *T, channel, n, at, ahead, mask int)
 }
 
 func newIm2col[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *im2col[T] {

@@ -83,9 +83,9 @@ func (m *shifts[T]) planesLen() int {
 	return m.channels * m.planes()
 }
 
-// split copies the planes of an image to dst, as far as the output pixels [j0, j1)
-// need them. Without a stride the image has them.
-func (m *shifts[T]) split(dst, image []T, j0, j1 int) []T {
+// split copies the planes of so many channels of an image to dst, as far as the output
+// pixels [j0, j1) need them. Without a stride the image has them.
+func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	if m.stride == 1 {
 		return image
 	}
@@ -94,7 +94,7 @@ func (m *shifts[T]) split(dst, image []T, j0, j1 int) []T {
 		top, bottom = min(top, t.rows), max(bottom, t.rows+1)
 	}
 	first, end := max(j0/m.q()+top, 0), (j1-1)/m.q()+bottom
-	for c := range m.channels {
+	for c := range channels {
 		for i, p := range m.phases {
 			cols := min(m.q(), ceilDiv(m.w-p.x, m.stride))
 			rows := min(end, ceilDiv(m.h-p.y, m.stride)) - first

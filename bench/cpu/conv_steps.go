@@ -36,3 +36,16 @@ func (s convSteps) run(p, limit int) (channel, tap, n int) {
 	end := min(channel/s.block*s.block+s.block, s.channels)
 	return channel, tap, min(end-channel, limit)
 }
+
+// inSteps gives weights [k,C/groups,R,S] with the steps in order: [k][step].
+func inSteps[T float](s convSteps, weights []T, k int) []T {
+	steps := s.channels * s.tapCount
+	ordered := make([]T, k*steps)
+	for p := range steps {
+		c, tap := s.step(p)
+		for i := range k {
+			ordered[i*steps+p] = weights[i*steps+c*s.tapCount+tap]
+		}
+	}
+	return ordered
+}

@@ -42,8 +42,16 @@ func testConv[T float](t *testing.T, isa ISA) {
 			team := teams[(i+j)%len(teams)]
 			threads := len(team.workers)
 			v := planConv(kernels, newConvKernels[T](isa), b, threads, s)
-			if err := checkConv(t, r, isa, team, v, (i+j)%2 == 0); err != nil {
-				t.Fatalf("%+v, %d threads, blocks %+v: %v", s, threads, b, err)
+			plans := []convPlan[T]{v}
+			if m := newPixelMajor(kernels, newConvKernels[T](isa), b, 32<<10, threads, s); m != nil {
+				plans = append(plans, m)
+			}
+			for _, plan := range plans {
+				for _, residual := range []bool{false, true} {
+					if err := checkConv(t, r, isa, team, s, plan, residual, (i+j)%2 == 0); err != nil {
+						t.Fatalf("%s %+v, %d threads, blocks %+v, residual %t: %v", plan.name(), s, threads, b, residual, err)
+					}
+				}
 			}
 		}
 	}
@@ -51,7 +59,7 @@ func testConv[T float](t *testing.T, isa ISA) {
 
 // checkConv compares batch norm, folded into the convolution, and ReLU with their
 // definition in float64.
-func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v *conv[T], front bool) error {
+func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convShape, plan convPlan[T], add, front bool) error {
 	random := func(n int) []T {
 		x := guardedOne[T](t, n, front)
 		fillRandom(r, x, 1, n, n)
@@ -68,15 +76,19 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v *conv
 	foldBatchNorm(foldedW, foldedB, w, bias, gammas, beta, mean, variance, eps)
 
 	y := random(v.n * v.k * v.p() * v.q())
-	packed := v.packWeights(random(v.weightsLen()), foldedW)
-	s, err := v.newScratch(asBytes(random(int(v.scratchBytes()) / int(unsafe.Sizeof(T(0))))))
+	packed := plan.packWeights(random(plan.weightsLen()), foldedW)
+	s, err := plan.newScratch(asBytes(random(int(plan.scratchBytes()) / int(unsafe.Sizeof(T(0))))))
 	if err != nil {
 		return err
 	}
-	epi := newConvEpilogue(isa, foldedB, nil, true)
-	team.run(func(w *worker) { v.run(w, s, x, packed, y, epi) })
+	var residual []T
+	if add {
+		residual = random(len(y))
+	}
+	epi := newConvEpilogue(isa, foldedB, residual, true)
+	team.run(func(w *worker) { plan.run(w, s, x, packed, y, epi) })
 
-	bound := gamma[T](cg*v.r*v.s + 6) // the products, the bias and the folding
+	bound := gamma[T](cg*v.r*v.s + 7) // the products, the bias, the folding and the residual
 	for n := range v.n {
 		for k := range v.k {
 			scale := float64(gammas[k]) / math.Sqrt(float64(variance[k])+eps)
@@ -96,9 +108,15 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v *conv
 							}
 						}
 					}
-					want := max((sum-float64(mean[k]))*scale+float64(beta[k]), 0)
+					at := ((n*v.k+k)*v.p()+p)*v.q() + q
+					want := (sum-float64(mean[k]))*scale + float64(beta[k])
 					size = size*math.Abs(scale) + math.Abs(float64(beta[k]))
-					if got := float64(y[((n*v.k+k)*v.p()+p)*v.q()+q]); !(math.Abs(got-want) <= bound*size) {
+					if add {
+						want += float64(residual[at])
+						size += math.Abs(float64(residual[at]))
+					}
+					want = max(want, 0)
+					if got := float64(y[at]); !(math.Abs(got-want) <= bound*size) {
 						return fmt.Errorf("y[%d,%d,%d,%d] = %g, want %g +- %g", n, k, p, q, got, want, bound*size)
 					}
 				}

@@ -534,3 +534,54 @@ one:
 	JNZ       one
 	VZEROUPPER
 	RET
+
+// func sgemmPackRunAVX512(dst *float32, row int, src *float32, channel int, n int, at int, ahead int, mask int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·sgemmPackRunAVX512(SB), NOSPLIT, $0-64
+	MOVQ     dst+0(FP), DI
+	MOVQ     src+16(FP), DX
+	MOVQ     at+40(FP), AX
+	SHLQ     $0x02, AX
+	ADDQ     AX, DX
+	MOVQ     row+8(FP), SI
+	SHLQ     $0x02, SI
+	MOVQ     channel+24(FP), CX
+	SHLQ     $0x02, CX
+	MOVQ     ahead+48(FP), R9
+	SHLQ     $0x02, R9
+	MOVQ     n+32(FP), R8
+	MOVQ     mask+56(FP), AX
+	KMOVQ    AX, K1
+	KSHIFTRQ $0x10, K1, K2
+	MOVQ     $-1, AX
+	MOVQ     row+8(FP), R10
+	BZHIQ    R10, AX, AX
+	KMOVQ    AX, K3
+	KSHIFTRQ $0x10, K3, K4
+	CMPQ     SI, $0x00000040
+	JLE      one
+
+two:
+	VMOVUPS.Z  (DX), K1, Z0
+	VMOVUPS    Z0, K3, (DI)
+	PREFETCHT0 (DX)(R9*1)
+	VMOVUPS.Z  64(DX), K2, Z1
+	VMOVUPS    Z1, K4, 64(DI)
+	PREFETCHT0 64(DX)(R9*1)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        two
+	VZEROUPPER
+	RET
+
+one:
+	VMOVUPS.Z  (DX), K1, Z0
+	VMOVUPS    Z0, K3, (DI)
+	PREFETCHT0 (DX)(R9*1)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        one
+	VZEROUPPER
+	RET

@@ -237,3 +237,45 @@ func (t target) packTaps(c *build.Context) {
 	body("two", 2)
 	body("one", 1)
 }
+
+// packRun writes a row of one vector or two for each of n channels, and fetches those of
+// another one.
+func (t target) packRun(c *build.Context) {
+	dst, row, src, channel, n, ahead := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
+	t.function(c, "PackRun", "dst *T, row int, src *T, channel, n, at, ahead, mask int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	t.elements(c, "at", reg.RAX)
+	c.ADDQ(reg.RAX, src)
+	t.elements(c, "row", row)
+	t.elements(c, "channel", channel)
+	t.elements(c, "ahead", ahead)
+	c.Load(c.Param("n"), n)
+	c.Load(c.Param("mask"), reg.RAX)
+	c.KMOVQ(reg.RAX, reg.K1)
+	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+	c.MOVQ(I32(-1), reg.RAX)
+	c.Load(c.Param("row"), reg.R10)
+	c.BZHIQ(reg.R10, reg.RAX, reg.RAX)
+	c.KMOVQ(reg.RAX, reg.K3)
+	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K3, reg.K4)
+	load, store := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z), pick(t, c.VMOVUPS, c.VMOVUPD)
+	body := func(label string, vecs int) {
+		c.Label(label)
+		for i := range vecs {
+			load(Mem{Base: src, Disp: i * t.Bytes}, []reg.OpmaskPhysical{reg.K1, reg.K2}[i], t.V(i))
+			store(t.V(i), []reg.OpmaskPhysical{reg.K3, reg.K4}[i], Mem{Base: dst, Disp: i * t.Bytes})
+			c.PREFETCHT0(Mem{Base: src, Index: ahead, Scale: 1, Disp: i * t.Bytes})
+		}
+		c.ADDQ(row, dst)
+		c.ADDQ(channel, src)
+		c.DECQ(n)
+		c.JNZ(LabelRef(label))
+		c.VZEROUPPER()
+		c.RET()
+	}
+	c.CMPQ(row, U32(t.Bytes))
+	c.JLE(LabelRef("one"))
+	body("two", 2)
+	body("one", 1)
+}

@@ -77,6 +77,7 @@ func main() {
 				if t.masked() {
 					t.everySecond(c)
 					t.packTaps(c)
+					t.packRun(c)
 				}
 			})
 		}

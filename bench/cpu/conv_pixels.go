@@ -1,0 +1,240 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// pixelMajor is the plan of a convolution as the transposed implicit GEMM: for each
+// image, Y[K,PQ]^T = im2col(X)^T[PQ,CRS] * W^T[CRS,K]. The pixels are rows of tiles and
+// the filters, of which there are whole vectors, their columns; so an image of 7x7 fills
+// all vectors, unlike in conv. In return the sums are written as [PQ][K] and
+// transposed behind the last step, and each pixel is packed by a vector of its own row.
+//
+// A block of pixels, of several images if they are small, meets all filters before the
+// next one, so that the filters are read once for each block.
+type pixelMajor[T float] struct {
+	*shifts[T]
+	gemm    *gemm[T] // of the pixels of a block
+	grid    grid
+	panel   int   // pixels of a panel; the last one of an image may have fewer
+	panels  int   // of an image
+	block   int   // panels of a block
+	group   int   // channels whose planes stay near while their taps are packed
+	filters int   // panels of filters
+	rows    []int // masks of the pixels of a panel, as shifts.masks: [tap][panel]
+}
+
+// pixelMajorPays says whether the vectors that conv leaves partly empty cost more than
+// what pixelMajor does besides: on Skylake-SP to pack a pixel for a step takes as long as
+// 8 products of it, and to write a sum transposed as long as 38.
+func pixelMajorPays(s convShape, vl int) bool {
+	pixels := s.p() * s.q()
+	besides := 8/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
+	return float64(pixels)*(1+besides) < float64(ceilDiv(pixels, vl)*vl)
+}
+
+// newPixelMajor gives nil for what shifts does not fit.
+func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *pixelMajor[T] {
+	sh := newShifts(kernels, ck, s, newConvSteps(s))
+	if sh == nil || sh.packsBefore() || s.groups != 1 {
+		return nil
+	}
+	pixels, size := s.p()*s.q(), int(unsafe.Sizeof(T(0)))
+	m := &pixelMajor[T]{shifts: sh, filters: ceilDiv(s.k, kernels.nr)}
+	m.panels = ceilDiv(pixels, kernels.mr)
+	m.panel = ceilDiv(pixels, m.panels)
+	m.panels = ceilDiv(pixels, m.panel)
+	// A block of steps is that of whole channels, if these have several.
+	m.shifts.block = even(s.c, max(b.kc*9/8/m.tapCount, 1), 1)
+	m.gemm = planGEMM(kernels, b, 1, pixels, s.k, s.c*m.tapCount)
+	m.gemm.kc = m.shifts.block * m.tapCount
+	m.group = clamp(l2/16/(m.planes()*size), 8, m.shifts.block)
+	m.grid = newGrid(threads, s.n*m.panels*kernels.mr, s.k, kernels.mr, kernels.nr)
+	mine := ceilDiv(s.n*m.panels, m.grid.rows)
+	m.block = even(mine, max(l2/2/(m.gemm.kc*m.panel*size), 1), 1)
+	for tap := range m.tapCount {
+		for i := range m.panels {
+			mask := 0
+			for j := i * m.panel; j < min((i+1)*m.panel, pixels); j++ {
+				if _, ok := s.pixel(j, tap); ok {
+					mask |= 1 << (j - i*m.panel)
+				}
+			}
+			m.rows = append(m.rows, mask)
+		}
+	}
+	return m
+}
+
+// distance is that of packed panels.
+func (m *pixelMajor[T]) distance() int { return m.gemm.kc * m.panel }
+
+// lengths are the sizes of a worker's packed pixels, sums, and planes.
+func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
+	panels := 1 // of filters, whose sums are kept
+	if m.gemm.kc < m.gemm.k {
+		panels = ceilDiv(m.filters, m.grid.cols)
+	}
+	if m.stride > 1 {
+		planes = m.group * m.planes()
+	}
+	return m.block * m.distance(), panels * m.sumsLen(), planes
+}
+
+// sumsLen is the number of sums of a block of pixels and a panel of filters.
+func (m *pixelMajor[T]) sumsLen() int { return m.block * m.panel * m.nr }
+
+func (m *pixelMajor[T]) scratchBytes() int64 {
+	a, c, planes := m.lengths()
+	return int64(m.grid.rows*m.grid.cols) * int64(a+c+planes) * int64(unsafe.Sizeof(T(0)))
+}
+
+func (m *pixelMajor[T]) newScratch(mem []byte) (*convScratch[T], error) {
+	if int64(len(mem)) < m.scratchBytes() {
+		return nil, fmt.Errorf("cpu: conv2d %+v: scratch of %d bytes, want %d", m.convShape, len(mem), m.scratchBytes())
+	}
+	s := &convScratch[T]{gemmScratch: new(gemmScratch[T])}
+	a, c, planes := m.lengths()
+	rest := as[T](mem)
+	cut := func(n int) []T {
+		part := rest[:n:n]
+		rest = rest[n:]
+		return part
+	}
+	for range m.grid.rows * m.grid.cols {
+		s.b, s.c, s.planes = append(s.b, cut(a)), append(s.c, cut(c)), append(s.planes, cut(planes))
+	}
+	return s, nil
+}
+
+func (m *pixelMajor[T]) name() string {
+	return fmt.Sprintf("implicit_gemm_transposed_%dx%d", m.mr, m.nr)
+}
+
+func (m *pixelMajor[T]) layout() string {
+	return fmt.Sprintf("panels of %d filters, blocks of %d", m.nr, m.gemm.kc)
+}
+
+func (m *pixelMajor[T]) weightsLen() int { return m.gemm.packedBLen() }
+
+// packWeights packs weights [K,C,R,S] into dst, once for many runs.
+func (m *pixelMajor[T]) packWeights(dst, weights []T) []T {
+	g := m.gemm
+	m.gemm.prepackB(dst, matrix[T]{data: inSteps(m.convSteps, weights, g.n), rows: g.k, cols: g.n, ld: g.k, trans: true})
+	return dst[:m.weightsLen()]
+}
+
+// run computes Y. All workers of the team call it with the same arguments. Each
+// writes its own part of Y, so there is no barrier inside; one must follow.
+func (m *pixelMajor[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T]) {
+	row, col := w.id/m.grid.cols, w.id%m.grid.cols
+	first, last := part(m.n*m.panels, 1, row, m.grid.rows)
+	f0, f1 := part(m.filters, 1, col, m.grid.cols)
+	for i := first; i < last; i += m.block {
+		b := pixelBlock[T]{first: i, last: min(i+m.block, last), f0: f0, f1: f1, x: x, weights: weights, y: y, convEpilogue: epi}
+		b.packed, b.sums, b.planes = s.b[w.id], s.c[w.id], s.planes[w.id]
+		m.multiply(&b)
+	}
+}
+
+// pixelBlock is what multiply works on: panels [first, last) of the pixels of all images,
+// and panels [f0, f1) of filters.
+type pixelBlock[T float] struct {
+	first, last, f0, f1  int
+	x, weights, y        []T
+	packed, sums, planes []T
+	convEpilogue[T]
+}
+
+func (m *pixelMajor[T]) multiply(b *pixelBlock[T]) {
+	g := m.gemm
+	for pc := 0; pc < g.k; pc += g.kc {
+		kc := min(g.kc, g.k-pc)
+		m.each(b, func(image, from, to, at int) { m.pack(b, image, from, to, b.packed[at*m.distance():], pc, kc) })
+		for f := b.f0; f < b.f1; f++ {
+			sums := b.sums
+			if g.kc < g.k {
+				sums = sums[(f-b.f0)*m.sumsLen():]
+			}
+			m.tiles(b, f, pc, kc, sums)
+			if pc+kc == g.k {
+				m.each(b, func(image, from, to, at int) { m.finish(b, f, image, from, to, sums[at*m.panel*m.nr:]) })
+			}
+		}
+	}
+}
+
+// each calls do for the panels [from, to) of each image, which are in the block from panel
+// at on.
+func (m *pixelMajor[T]) each(b *pixelBlock[T], do func(image, from, to, at int)) {
+	for i := b.first; i < b.last; {
+		image := i / m.panels
+		end := min((image+1)*m.panels, b.last)
+		do(image, i-image*m.panels, end-image*m.panels, i-b.first)
+		i = end
+	}
+}
+
+// pack packs kc steps of the panels [from, to) of an image: a group of channels at a time.
+func (m *pixelMajor[T]) pack(b *pixelBlock[T], image, from, to int, dst []T, pc, kc int) {
+	first, count := pc/m.tapCount, kc/m.tapCount // channels
+	x := b.x[(image*m.c+first)*m.h*m.w:][:count*m.h*m.w]
+	j0, j1 := from*m.panel, min(to*m.panel, m.p()*m.q())
+	for c := 0; c < count; c += m.group {
+		n := min(m.group, count-c)
+		planes := m.split(b.planes, x[c*m.h*m.w:][:n*m.h*m.w], n, j0, j1)
+		for tap := range m.tapCount {
+			p := tap*count + c
+			for i := from; i < to; i++ {
+				rows := m.panelPixels(i)
+				m.packRun(&dst[(i-from)*m.distance()+p*rows], rows, &planes[0], m.planes(), n,
+					m.at[tap]+i*m.panel, m.panel, m.rows[tap*m.panels+i])
+			}
+		}
+	}
+}
+
+// panelPixels is the number of pixels of a panel of an image.
+func (m *pixelMajor[T]) panelPixels(i int) int { return min(m.panel, m.p()*m.q()-i*m.panel) }
+
+// tiles multiplies kc steps of all pixels of a block by a panel of filters.
+func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
+	g := m.gemm
+	cols := min(m.nr, m.k-f*m.nr)
+	width := ceilDiv(cols, m.vl) * m.vl
+	at := g.packedAt(blockB{pc: pc, jc: f * m.nr, kc: kc})
+	bp := b.weights[at:][:width*kc]
+	far := at + len(bp)
+	if pc == 0 {
+		// The sums begin with the bias.
+		for i := range (b.last - b.first) * m.panel {
+			copy(sums[i*m.nr:][:cols], b.bias[f*m.nr:])
+		}
+	}
+	floor := T(math.Inf(-1))
+	if pc+kc == g.k && b.residual == nil {
+		floor = b.floor
+	}
+	for i := b.first; i < b.last; i++ {
+		rows := m.panelPixels(i % m.panels)
+		a := b.packed[(i-b.first)*m.distance():]
+		c := sums[(i-b.first)*m.panel*m.nr:]
+		m.tileNear(rows, width, kc, &a[0], &bp[0], &c[0], m.nr, true, &c[0], nil, nil, floor, &b.weights[min(far, len(b.weights)-1)])
+		far += kc / 4 * (64 / int(unsafe.Sizeof(T(0))))
+	}
+}
+
+// finish writes the sums of a panel of filters and of the panels [from, to) of the
+// pixels of an image to Y.
+func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []T) {
+	pixels, cols := m.p()*m.q(), min(m.nr, m.k-f*m.nr)
+	j0 := from * m.panel
+	n := min(to*m.panel, pixels) - j0
+	at := (image*m.k+f*m.nr)*pixels + j0
+	m.gemm.transposed(b.y[at:], pixels, sums, m.nr, n, cols)
+	if b.residual != nil {
+		b.add(&b.y[at], &b.y[at], &b.residual[at], pixels, pixels, pixels, cols, n, 1, 0)
+	}
+}
