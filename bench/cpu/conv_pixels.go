@@ -18,6 +18,7 @@ type pixelMajor[T float] struct {
 	*shifts[T]
 	gemm    *gemm[T] // of the pixels of a block
 	grid    grid
+	pixels  int   // of an image
 	panel   int   // pixels of a panel; the last one of an image may have fewer
 	panels  int   // of an image
 	block   int   // panels of a block
@@ -28,10 +29,10 @@ type pixelMajor[T float] struct {
 
 // pixelMajorPays says whether the vectors that conv leaves partly empty cost more than
 // what pixelMajor does besides: on Skylake-SP to pack a pixel for a step takes as long as
-// 8 products of it, and to write a sum transposed as long as 38.
+// 4 products of it, and to write a sum transposed as long as 38.
 func pixelMajorPays(s convShape, vl int) bool {
 	pixels := s.p() * s.q()
-	besides := 8/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
+	besides := 4/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
 	return float64(pixels)*(1+besides) < float64(ceilDiv(pixels, vl)*vl)
 }
 
@@ -41,14 +42,14 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	if sh == nil || sh.packsBefore() || s.groups != 1 {
 		return nil
 	}
-	pixels, size := s.p()*s.q(), int(unsafe.Sizeof(T(0)))
-	m := &pixelMajor[T]{shifts: sh, filters: ceilDiv(s.k, kernels.nr)}
-	m.panels = ceilDiv(pixels, kernels.mr)
-	m.panel = ceilDiv(pixels, m.panels)
-	m.panels = ceilDiv(pixels, m.panel)
+	size := int(unsafe.Sizeof(T(0)))
+	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr)}
+	m.panels = ceilDiv(m.pixels, kernels.mr)
+	m.panel = ceilDiv(m.pixels, m.panels)
+	m.panels = ceilDiv(m.pixels, m.panel)
 	// A block of steps is that of whole channels, if these have several.
 	m.shifts.block = even(s.c, max(b.kc*9/8/m.tapCount, 1), 1)
-	m.gemm = planGEMM(kernels, b, 1, pixels, s.k, s.c*m.tapCount)
+	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
 	m.gemm.kc = m.shifts.block * m.tapCount
 	m.group = clamp(l2/16/(m.planes()*size), 8, m.shifts.block)
 	m.grid = newGrid(threads, s.n*m.panels*kernels.mr, s.k, kernels.mr, kernels.nr)
@@ -57,7 +58,7 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	for tap := range m.tapCount {
 		for i := range m.panels {
 			mask := 0
-			for j := i * m.panel; j < min((i+1)*m.panel, pixels); j++ {
+			for j := i * m.panel; j < min((i+1)*m.panel, m.pixels); j++ {
 				if _, ok := s.pixel(j, tap); ok {
 					mask |= 1 << (j - i*m.panel)
 				}
@@ -181,7 +182,7 @@ func (m *pixelMajor[T]) each(b *pixelBlock[T], do func(image, from, to, at int))
 func (m *pixelMajor[T]) pack(b *pixelBlock[T], image, from, to int, dst []T, pc, kc int) {
 	first, count := pc/m.tapCount, kc/m.tapCount // channels
 	x := b.x[(image*m.c+first)*m.h*m.w:][:count*m.h*m.w]
-	j0, j1 := from*m.panel, min(to*m.panel, m.p()*m.q())
+	j0, j1 := from*m.panel, min(to*m.panel, m.pixels)
 	for c := 0; c < count; c += m.group {
 		n := min(m.group, count-c)
 		planes := m.split(b.planes, x[c*m.h*m.w:][:n*m.h*m.w], n, j0, j1)
@@ -197,7 +198,7 @@ func (m *pixelMajor[T]) pack(b *pixelBlock[T], image, from, to int, dst []T, pc,
 }
 
 // panelPixels is the number of pixels of a panel of an image.
-func (m *pixelMajor[T]) panelPixels(i int) int { return min(m.panel, m.p()*m.q()-i*m.panel) }
+func (m *pixelMajor[T]) panelPixels(i int) int { return min(m.panel, m.pixels-i*m.panel) }
 
 // tiles multiplies kc steps of all pixels of a block by a panel of filters.
 func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
@@ -229,7 +230,7 @@ func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
 // finish writes the sums of a panel of filters and of the panels [from, to) of the
 // pixels of an image to Y.
 func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []T) {
-	pixels, cols := m.p()*m.q(), min(m.nr, m.k-f*m.nr)
+	pixels, cols := m.pixels, min(m.nr, m.k-f*m.nr)
 	j0 := from * m.panel
 	n := min(to*m.panel, pixels) - j0
 	at := (image*m.k+f*m.nr)*pixels + j0

@@ -18,7 +18,8 @@ type shifts[T float] struct {
 	gemmKernels[T]
 	convKernels[T]
 	phases []phase
-	height int // of a plane; its width is q
+	height int // of a plane
+	width  int // of a plane and of the output
 	taps   []tapShift
 	at     []int // of the first pixel of each tap, in the planes of a channel
 	masks  []int // [panel][tap]
@@ -38,7 +39,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	if g.tilePack == nil || s.stride == 1 && s.q() != s.w || s.stride > 2 {
 		return nil
 	}
-	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride)}
+	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride), width: s.q()}
 	if s.r*s.s > 1 && m.channels < minRun {
 		m.block = 1
 	}
@@ -56,7 +57,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 			m.phases = append(m.phases, p)
 		}
 		m.taps = append(m.taps, shift)
-		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.q()+shift.cols)
+		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.width+shift.cols)
 	}
 	for j := 0; j < s.p()*s.q(); j += g.nr {
 		for tap := range m.taps {
@@ -73,7 +74,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 }
 
 // planes is the size of the planes of one channel.
-func (m *shifts[T]) planes() int { return len(m.phases) * m.height * m.q() }
+func (m *shifts[T]) planes() int { return len(m.phases) * m.height * m.width }
 
 // planesLen is the length that split wants.
 func (m *shifts[T]) planesLen() int {
@@ -93,15 +94,14 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	for _, t := range m.taps {
 		top, bottom = min(top, t.rows), max(bottom, t.rows+1)
 	}
-	first, end := max(j0/m.q()+top, 0), (j1-1)/m.q()+bottom
+	first, end := max(j0/m.width+top, 0), (j1-1)/m.width+bottom
 	for c := range channels {
+		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
 		for i, p := range m.phases {
-			cols := min(m.q(), ceilDiv(m.w-p.x, m.stride))
-			rows := min(end, ceilDiv(m.h-p.y, m.stride)) - first
+			cols := min(m.width, (m.w-p.x+1)/2)
+			rows := min(end, (m.h-p.y+1)/2) - first
 			if rows > 0 && cols > 0 {
-				to := dst[((c*len(m.phases)+i)*m.height+first)*m.q():]
-				from := image[(c*m.h+p.y+first*m.stride)*m.w+p.x:]
-				m.everySecond(&to[0], m.q(), &from[0], m.stride*m.w, rows, cols)
+				m.everySecond(&to[(i*m.height+first)*m.width], m.width, &from[(p.y+first*2)*m.w+p.x], 2*m.w, rows, cols)
 			}
 		}
 	}

@@ -352,42 +352,53 @@ DATA dgemmEven<>+56(SB)/8, $0x000000000000000e
 GLOBL dgemmEven<>(SB), RODATA|NOPTR, $64
 
 // func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-48
-	MOVQ    dst+0(FP), DI
-	MOVQ    src+16(FP), DX
-	MOVQ    rows+32(FP), R8
-	MOVQ    n+40(FP), R9
-	MOVQ    ldd+8(FP), SI
-	SHLQ    $0x03, SI
-	MOVQ    lds+24(FP), CX
-	SHLQ    $0x03, CX
-	VMOVUPS dgemmEven<>+0(SB), Z31
-	MOVQ    $-1, R13
+	MOVQ     dst+0(FP), DI
+	MOVQ     src+16(FP), DX
+	MOVQ     rows+32(FP), R8
+	MOVQ     n+40(FP), R9
+	MOVQ     ldd+8(FP), SI
+	SHLQ     $0x03, SI
+	MOVQ     lds+24(FP), CX
+	SHLQ     $0x03, CX
+	VMOVUPS  dgemmEven<>+0(SB), Z31
+	LEAQ     -1(R9), R13
+	ANDQ     $0x07, R13
+	SUBQ     R13, R9
+	DECQ     R9
+	SHRQ     $0x03, R9
+	INCQ     R13
+	MOVQ     $-1, AX
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K3
+	LEAQ     -1(R13)(R13*1), R13
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K1
+	KSHIFTRQ $0x08, K1, K2
 
 row:
-	MOVQ R9, R10
-	MOVQ DX, R11
-	MOVQ DI, R12
+	MOVQ  DX, R11
+	MOVQ  DI, R12
+	MOVQ  R9, R10
+	TESTQ R10, R10
+	JZ    last
 
 vector:
-	MOVQ      $0x00000008, R14
-	CMPQ      R10, R14
-	CMOVQLT   R10, R14
-	BZHIQ     R14, R13, AX
-	KMOVQ     AX, K3
-	LEAQ      -1(R14)(R14*1), R14
-	BZHIQ     R14, R13, AX
-	KMOVQ     AX, K1
-	KSHIFTRQ  $0x08, K1, K2
+	VMOVUPD   (R11), Z0
+	VMOVUPD   64(R11), Z1
+	VPERMT2PD Z1, Z31, Z0
+	VMOVUPD   Z0, (R12)
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000040, R12
+	DECQ      R10
+	JNZ       vector
+
+last:
 	VMOVUPD.Z (R11), K1, Z0
 	VMOVUPD.Z 64(R11), K2, Z1
 	VPERMT2PD Z1, Z31, Z0
 	VMOVUPD   Z0, K3, (R12)
-	ADDQ      $0x00000080, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x00000008, R10
-	JG        vector
 	ADDQ      CX, DX
 	ADDQ      SI, DI
 	DECQ      R8

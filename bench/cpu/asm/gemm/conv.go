@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math/bits"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -145,7 +147,7 @@ func (t target) gather(c *build.Context) {
 // everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements.
 func (t target) everySecond(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
-	left, from, to, all, count := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14
+	left, from, to, count := reg.R10, reg.R11, reg.R12, reg.R13
 	index := t.prefix + "gemmEven"
 	c.StaticGlobal(index)
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -165,31 +167,41 @@ func (t target) everySecond(c *build.Context) {
 	t.elements(c, "lds", lds)
 	even := t.V(31)
 	c.VMOVUPS(Mem{Symbol: Symbol{Name: index, Static: true}, Base: reg.StaticBase}, even)
-	c.MOVQ(I32(-1), all)
-	zero := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)
+	// The last vector has from 1 to all elements, from two vectors of which 2n-1 are there.
+	c.LEAQ(Mem{Base: n, Disp: -1}, count)
+	c.ANDQ(Imm(uint64(t.lanes()-1)), count)
+	c.SUBQ(count, n)
+	c.DECQ(n)
+	c.SHRQ(Imm(uint64(bits.Len(uint(t.lanes()))-1)), n) // whole vectors before it
+	c.INCQ(count)
+	c.MOVQ(I32(-1), reg.RAX)
+	c.BZHIQ(count, reg.RAX, left)
+	c.KMOVQ(left, reg.K3)
+	c.LEAQ(Mem{Base: count, Index: count, Scale: 1, Disp: -1}, count)
+	c.BZHIQ(count, reg.RAX, left)
+	c.KMOVQ(left, reg.K1)
+	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+	load, zero, permute := pick(t, c.VMOVUPS, c.VMOVUPD), pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z), pick(t, c.VPERMT2PS, c.VPERMT2PD)
 	c.Label("row")
-	c.MOVQ(n, left)
 	c.MOVQ(src, from)
 	c.MOVQ(dst, to)
+	c.MOVQ(n, left)
+	c.TESTQ(left, left)
+	c.JZ(LabelRef("last"))
 	c.Label("vector")
-	// Of the source, 2n-1 elements are there, in two vectors.
-	c.MOVQ(U32(t.lanes()), count)
-	c.CMPQ(left, count)
-	c.CMOVQLT(left, count)
-	c.BZHIQ(count, all, reg.RAX)
-	c.KMOVQ(reg.RAX, reg.K3)
-	c.LEAQ(Mem{Base: count, Index: count, Scale: 1, Disp: -1}, count)
-	c.BZHIQ(count, all, reg.RAX)
-	c.KMOVQ(reg.RAX, reg.K1)
-	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
-	zero(Mem{Base: from}, reg.K1, t.V(0))
-	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
-	pick(t, c.VPERMT2PS, c.VPERMT2PD)(t.V(1), even, t.V(0))
-	pick(t, c.VMOVUPS, c.VMOVUPD)(t.V(0), reg.K3, Mem{Base: to})
+	load(Mem{Base: from}, t.V(0))
+	load(Mem{Base: from, Disp: t.Bytes}, t.V(1))
+	permute(t.V(1), even, t.V(0))
+	load(t.V(0), Mem{Base: to})
 	c.ADDQ(U32(2*t.Bytes), from)
 	c.ADDQ(U32(t.Bytes), to)
-	c.SUBQ(U32(t.lanes()), left)
-	c.JG(LabelRef("vector"))
+	c.DECQ(left)
+	c.JNZ(LabelRef("vector"))
+	c.Label("last")
+	zero(Mem{Base: from}, reg.K1, t.V(0))
+	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
+	permute(t.V(1), even, t.V(0))
+	load(t.V(0), reg.K3, Mem{Base: to})
 	c.ADDQ(lds, src)
 	c.ADDQ(ldd, dst)
 	c.DECQ(rows)
