@@ -14,9 +14,9 @@ type blocking struct{ mc, kc, nc int }
 
 // newBlocking follows Low, Igual, Smith and Quintana-Orti, "Analytical modeling is
 // enough for high-performance BLIS" (2016), with A and B exchanged, as the tile
-// is wider than high: the block of B that all rows of tiles share (kc x nc) and the one
-// that follows it take half of L2, and the block of A that the workers share (mc x kc) a
-// quarter of L3.
+// is wider than high: the block of B that all rows of tiles share (kc x nc) takes half of
+// L2, and the block of A that the workers share (mc x kc) a quarter of L3. The block of B
+// that is packed meanwhile is used only once before its time, so that it leaves L2 first.
 //
 // In one respect measurements say otherwise: kc is not what L1 holds of the panels
 // (the model's choice would be 350 fp32 on Skylake-SP), but a sixteenth of L2 for a
@@ -26,7 +26,7 @@ func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 	l2, l3 := orElse(c.L2, typicalCaches.L2), orElse(c.L3, typicalCaches.L3)
 	size := int(unsafe.Sizeof(T(0)))
 	kc := clamp(l2/16/(k.nr*size)/32*32, 64, 512)
-	nc := clamp(l2/4/(kc*size)/k.nr*k.nr, k.nr, 4096)
+	nc := clamp(l2/2/(kc*size)/k.nr*k.nr, k.nr, 4096)
 	mc := clamp(l3/4/(kc*size)/k.mr*k.mr, 4*k.mr, 4096)
 	return blocking{mc, kc, nc}
 }
