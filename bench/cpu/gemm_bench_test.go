@@ -154,7 +154,7 @@ func BenchmarkConv(b *testing.B) {
 
 func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape) {
 	tm := newTestTeam(b, threads)
-	v, err := newConv[T](isa, benchCaches, threads, s)
+	v, err := newConvPlan[T](isa, benchCaches, threads, s)
 	if err != nil {
 		b.Fatal(err)
 	}
