@@ -19,11 +19,13 @@ var effectShape = dims(linearDims, 64, 128, 128)
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
 	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) {
-		i := slices.IndexFunc(c.fusionDTypes(), func(d schema.DType) bool { return !c.lacks(pattern, d) })
+		// In the main dtype, or else in the first that the pattern has.
+		dtypes := append([]schema.DType{c.mainDType()}, c.fusionDTypes()...)
+		i := slices.IndexFunc(dtypes, func(d schema.DType) bool { return !c.lacks(pattern, d) })
 		if i < 0 {
 			return
 		}
-		d := c.fusionDTypes()[i]
+		d := dtypes[i]
 		label := fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s)
 		steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
 			return c.measureControl(ctx, kind, pattern, s, d, part, scale)

@@ -9,8 +9,8 @@ import (
 // pixelMajor is the plan of a convolution as the transposed implicit GEMM: for each
 // image, Y[K,PQ]^T = im2col(X)^T[PQ,CRS] * W^T[CRS,K]. The pixels are rows of tiles and
 // the filters, of which there are whole vectors, their columns; so an image of 7x7 fills
-// all vectors, unlike in conv. In return the sums are written as [PQ][K] and
-// transposed behind the last step, and each pixel is packed by a vector of its own row.
+// all vectors, unlike in conv. In return the sums are written as [PQ][K] and transposed
+// behind the last step, and to pack a step takes a vector for a row of tiles.
 //
 // A block of pixels, of several images if they are small, meets all filters before the
 // next one, so that the filters are read once for each block.
@@ -72,7 +72,7 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 // distance is that of packed panels.
 func (m *pixelMajor[T]) distance() int { return m.gemm.kc * m.panel }
 
-// lengths are the sizes of a worker's packed pixels, sums, and planes.
+// lengths are the sizes of a worker's packed pixels, sums, and planes, in whole cache lines.
 func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
 	panels := 1 // of filters, whose sums are kept
 	if m.gemm.kc < m.gemm.k {
@@ -81,7 +81,9 @@ func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
 	if m.stride > 1 {
 		planes = m.group * m.planes()
 	}
-	return m.block * m.distance(), panels * m.sumsLen(), planes
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	up := func(n int) int { return ceilDiv(n, line) * line }
+	return up(m.block * m.distance()), up(panels * m.sumsLen()), up(planes)
 }
 
 // sumsLen is the number of sums of a block of pixels and a panel of filters.
