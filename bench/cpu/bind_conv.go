@@ -51,7 +51,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	return &kernel{
 		name: fmt.Sprintf("%s_%s", v.name(), ws.isa),
-		body: func(w *worker) { v.run(w, scr, in, packed, out, epi) },
+		body: func(w *worker) { v.run(w.id, scr, in, packed, out, s.p()*s.q(), epi) },
 	}, nil
 }
 
@@ -144,13 +144,13 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	taps, first := withEpilogue[T](ws, c[:2])
 	weights, second := withEpilogue[T](ws, c[2:])
-	packed, err := packFilters[T](ws, c[2:], v.second, weights)
+	packed, err := packFilters(ws, c[2:], v.second, weights)
 	if err != nil {
 		return nil, err
 	}
 	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	return &kernel{
-		name: fmt.Sprintf("depthwise_gemm_%dx%d_%s", v.second.gemm.mr, v.second.gemm.nr, ws.isa),
+		name: fmt.Sprintf("depthwise_%s_%s", v.second.name(), ws.isa),
 		body: func(w *worker) { v.run(w, scratches[w.id], in, taps, packed, out, first, second) },
 	}, nil
 }

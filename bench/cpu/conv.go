@@ -83,9 +83,10 @@ type convPlan[T float] interface {
 	// scratchBytes is the size of the memory, aligned to 64 bytes, that newScratch wants.
 	scratchBytes() int64
 	newScratch(mem []byte) (*convScratch[T], error)
-	// run computes Y. All workers of the team call it with the same arguments. Each
-	// writes its own part of Y, so there is no barrier inside; one must follow.
-	run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T])
+	// run computes Y, whose channels are ld elements apart: P*Q, or more if Y is a part of
+	// an image. All workers call it with the same arguments but their id. Each writes its
+	// own part of Y, so there is no barrier inside; one must follow.
+	run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T])
 	// name is that of the kernel, and layout that of the packed weights.
 	name() string
 	layout() string
@@ -93,16 +94,18 @@ type convPlan[T float] interface {
 
 // newConvPlan chooses the faster plan.
 func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
+	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa).vl))
+}
+
+// convPlanOf takes pixelMajor, if it fits.
+func convPlanOf[T float](isa ISA, caches cacheSizes, threads int, s convShape, pixels bool) (convPlan[T], error) {
 	v, err := newConv[T](isa, caches, threads, s)
-	if err != nil {
-		return nil, err
+	if err != nil || !pixels {
+		return v, err
 	}
-	kernels := newGEMMKernels[T](isa)
-	if pixelMajorPays(s, kernels.vl) {
-		l2 := orElse(caches.L2, typicalCaches.L2)
-		if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
-			return m, nil
-		}
+	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
+	if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
+		return m, nil
 	}
 	return v, nil
 }
@@ -163,11 +166,9 @@ func (v *conv[T]) packWeights(dst, weights []T) []T {
 	return dst[:v.weightsLen()]
 }
 
-// run computes Y. All workers of the team call it with the same arguments. Each
-// writes its own part of Y, so there is no barrier inside; one must follow.
-func (v *conv[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T]) {
+func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T]) {
 	g := v.gemm
-	row, col := w.id/g.cols, w.id%g.cols
+	row, col := id/g.cols, id%g.cols
 	perUnit := ceilDiv(g.n, g.nr) // panels of one image and group
 	first, last := part(v.n*v.groups*perUnit, 1, col, g.cols)
 	for unit := first / perUnit; unit*perUnit < last; unit++ {
@@ -177,15 +178,15 @@ func (v *conv[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convE
 		image := x[unit*(v.c/v.groups)*v.h*v.w:][:v.c/v.groups*v.h*v.w]
 		group := unit % v.groups
 		t := convBlock[T]{
-			image: image, bp: s.b[w.id], edge: s.c[w.id], convEpilogue: epi,
-			y: matrix[T]{data: y[unit*g.m*g.n:][:g.m*g.n], rows: g.m, cols: g.n, ld: g.n},
+			image: image, bp: s.b[id], edge: s.c[id], convEpilogue: epi,
+			y: matrix[T]{data: y[unit*g.m*ld:], rows: g.m, cols: g.n, ld: ld},
 		}
 		t.bias = epi.bias[group*g.m:][:g.m]
 		if epi.residual != nil {
-			t.residual = epi.residual[unit*g.m*g.n:][:g.m*g.n]
+			t.residual = epi.residual[unit*g.m*ld:]
 		}
 		if v.shifts != nil {
-			t.image = v.shifts.split(s.planes[w.id], image, v.shifts.channels, j0, j1)
+			t.image = v.shifts.split(s.planes[id], image, v.shifts.channels, j0, j1)
 		}
 		v.multiply(&t, weights[group*g.packedALen():][:g.packedALen()], row, j0, j1)
 	}

@@ -129,15 +129,13 @@ func (m *pixelMajor[T]) packWeights(dst, weights []T) []T {
 	return dst[:m.weightsLen()]
 }
 
-// run computes Y. All workers of the team call it with the same arguments. Each
-// writes its own part of Y, so there is no barrier inside; one must follow.
-func (m *pixelMajor[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi convEpilogue[T]) {
-	row, col := w.id/m.grid.cols, w.id%m.grid.cols
+func (m *pixelMajor[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T]) {
+	row, col := id/m.grid.cols, id%m.grid.cols
 	first, last := part(m.n*m.panels, 1, row, m.grid.rows)
 	f0, f1 := part(m.filters, 1, col, m.grid.cols)
 	for i := first; i < last; i += m.block {
-		b := pixelBlock[T]{first: i, last: min(i+m.block, last), f0: f0, f1: f1, x: x, weights: weights, y: y, convEpilogue: epi}
-		b.packed, b.sums, b.planes = s.b[w.id], s.c[w.id], s.planes[w.id]
+		b := pixelBlock[T]{first: i, last: min(i+m.block, last), f0: f0, f1: f1, x: x, weights: weights, y: y, ld: ld, convEpilogue: epi}
+		b.packed, b.sums, b.planes = s.b[id], s.c[id], s.planes[id]
 		m.multiply(&b)
 	}
 }
@@ -147,6 +145,7 @@ func (m *pixelMajor[T]) run(w *worker, s *convScratch[T], x, weights, y []T, epi
 type pixelBlock[T float] struct {
 	first, last, f0, f1  int
 	x, weights, y        []T
+	ld                   int // of Y
 	packed, sums, planes []T
 	convEpilogue[T]
 }
@@ -232,12 +231,11 @@ func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
 // finish writes the sums of a panel of filters and of the panels [from, to) of the
 // pixels of an image to Y.
 func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []T) {
-	pixels, cols := m.pixels, min(m.nr, m.k-f*m.nr)
-	j0 := from * m.panel
-	n := min(to*m.panel, pixels) - j0
-	at := (image*m.k+f*m.nr)*pixels + j0
-	m.gemm.transposed(b.y[at:], pixels, sums, m.nr, n, cols)
+	cols, j0 := min(m.nr, m.k-f*m.nr), from*m.panel
+	n := min(to*m.panel, m.pixels) - j0
+	at := (image*m.k+f*m.nr)*b.ld + j0
+	m.gemm.transposed(b.y[at:], b.ld, sums, m.nr, n, cols)
 	if b.residual != nil {
-		b.add(&b.y[at], &b.y[at], &b.residual[at], pixels, pixels, pixels, cols, n, 1, 0)
+		b.add(&b.y[at], &b.y[at], &b.residual[at], b.ld, b.ld, b.ld, cols, n, 1, 0)
 	}
 }

@@ -86,7 +86,7 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convS
 		residual = random(len(y))
 	}
 	epi := newConvEpilogue(isa, foldedB, residual, true)
-	team.run(func(w *worker) { plan.run(w, s, x, packed, y, epi) })
+	team.run(func(w *worker) { plan.run(w.id, s, x, packed, y, v.p()*v.q(), epi) })
 
 	bound := gamma[T](cg*v.r*v.s + 7) // the products, the bias, the folding and the residual
 	for n := range v.n {

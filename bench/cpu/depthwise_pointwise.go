@@ -6,14 +6,15 @@ import "unsafe"
 // its result, as in MobileNet: a few rows of all channels at a time, which the second
 // finds in L2 where the first has left them.
 //
-// Each worker has blocks of rows of its own. But it reads all weights for each block; where
-// these do not stay in L2, all workers share a block: its channels in the first
-// convolution, its filters or pixels in the second.
+// Each worker has blocks of rows of its own. But it reads all weights for each block, and
+// the pixels of a small block leave a part of the vectors empty; where the weights do not
+// stay in L2, or more than a twentieth is empty, all workers share a block: its channels
+// in the first convolution, its filters or pixels in the second.
 type separable[T float] struct {
 	first *depthwise[T]
 	// second has images of the rows of a block, or of the rows that are left in the
 	// last block of an image.
-	second, last *conv[T]
+	second, last convPlan[T]
 	block        int // rows of the intermediate
 	filters      int
 	team         int // workers that share a block
@@ -25,28 +26,36 @@ func newSeparable[T float](isa ISA, caches cacheSizes, threads int, s convShape,
 		return nil, err
 	}
 	// The rows take half of L2, and every worker has some.
+	kernels := newGEMMKernels[T](isa)
 	l2, size := orElse(caches.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))
-	v := &separable[T]{first: d, filters: filters, team: 1}
-	if filters*s.c*size > l2 {
-		v.team = threads
+	v := &separable[T]{first: d, filters: filters}
+	blockOf := func(team int) {
+		fit := team * l2 / 2 / size / (s.c * s.q())
+		v.team, v.block = team, even(s.p(), max(min(fit, team*s.n*s.p()/threads), 1), 1)
 	}
-	fit := v.team * l2 / 2 / size / (s.c * s.q())
-	v.block = even(s.p(), max(min(fit, v.team*s.n*s.p()/threads), 1), 1)
-	if v.second, err = v.pointwise(isa, caches, v.block); err != nil {
+	blockOf(1)
+	pixels := v.block * s.q()
+	if filters*s.c*size > l2 || 20*ceilDiv(pixels, kernels.vl)*kernels.vl > 21*pixels {
+		blockOf(threads)
+	}
+	// Both have the same layout of the weights.
+	second, last := v.pointwise(v.block), v.pointwise(s.p()-(ceilDiv(s.p(), v.block)-1)*v.block)
+	pixelMajor := pixelMajorPays(second, kernels.vl)
+	if v.second, err = convPlanOf[T](isa, caches, v.team, second, pixelMajor); err != nil {
 		return nil, err
 	}
-	v.last, err = v.pointwise(isa, caches, s.p()-(ceilDiv(s.p(), v.block)-1)*v.block)
+	v.last, err = convPlanOf[T](isa, caches, v.team, last, pixelMajor)
 	return v, err
 }
 
-func (v *separable[T]) pointwise(isa ISA, caches cacheSizes, rows int) (*conv[T], error) {
-	return newConv[T](isa, caches, v.team, convShape{n: 1, c: v.first.c, h: rows, w: v.first.q(), k: v.filters, r: 1, s: 1, stride: 1, groups: 1})
+func (v *separable[T]) pointwise(rows int) convShape {
+	return convShape{n: 1, c: v.first.c, h: rows, w: v.first.q(), k: v.filters, r: 1, s: 1, stride: 1, groups: 1}
 }
 
-// separableScratch is what a worker works in; of a team all have the same rows and gemm.
+// separableScratch is what a worker works in; of a team all have the same rows and gemms.
 type separableScratch[T float] struct {
 	buffer, rows []T
-	gemm         *convScratch[T]
+	second, last *convScratch[T]
 }
 
 // newScratch allocates that of all workers, with the zeros that the depthwise convolution
@@ -63,21 +72,29 @@ func (v *separable[T]) newScratch(alloc func(bytes int64) ([]byte, error), worke
 		clear(mem)
 		s.buffer = as[T](mem)
 		if first := &all[i/v.team*v.team]; first != s {
-			s.rows, s.gemm = first.rows, first.gemm
+			s.rows, s.second, s.last = first.rows, first.second, first.last
 			continue
 		}
 		if mem, err = alloc(int64(d.c*v.block*d.q()) * size); err != nil {
 			return nil, err
 		}
 		s.rows = as[T](mem)
-		if mem, err = alloc(max(v.second.scratchBytes(), v.last.scratchBytes())); err != nil {
+		if s.second, err = newConvScratch(v.second, alloc); err != nil {
 			return nil, err
 		}
-		if s.gemm, err = v.second.newScratch(mem); err != nil {
+		if s.last, err = newConvScratch(v.last, alloc); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+func newConvScratch[T float](p convPlan[T], alloc func(bytes int64) ([]byte, error)) (*convScratch[T], error) {
+	mem, err := alloc(p.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	return p.newScratch(mem)
 }
 
 // run computes Y[N,filters,P,Q], block by block of rows of all images.
@@ -104,16 +121,10 @@ func (v *separable[T]) run(w *worker, s separableScratch[T], x, taps, weights, y
 		if v.team > 1 {
 			w.barrier()
 		}
-		conv := v.second
+		plan, scratch := v.second, s.second
 		if p1-p0 < v.block {
-			conv = v.last
+			plan, scratch = v.last, s.last
 		}
-		t := convBlock[T]{
-			image: s.rows[:d.c*pixels], bp: s.gemm.b[id], edge: s.gemm.c[id], convEpilogue: second,
-			y: matrix[T]{data: y[n*v.filters*p*q+p0*q:], rows: v.filters, cols: pixels, ld: p * q},
-		}
-		g := conv.gemm
-		j0, j1 := part(pixels, g.nr, id%g.cols, g.cols)
-		conv.multiply(&t, weights, id/g.cols, j0, j1)
+		plan.run(id, scratch, s.rows[:d.c*pixels], weights, y[n*v.filters*p*q+p0*q:], p*q, second)
 	}
 }

@@ -167,7 +167,7 @@ func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape) {
 	packed := v.packWeights(x[3], x[1])
 	epi := newConvEpilogue(isa, x[4], nil, true)
 	flop := 2 * float64(weights) * float64(s.n*s.p()*s.q())
-	gflops, share := rate[T](tm, isa, flop, func(w *worker) { v.run(w, scratch, x[0], packed, x[2], epi) })
+	gflops, share := rate[T](tm, isa, flop, func(w *worker) { v.run(w.id, scratch, x[0], packed, x[2], s.p()*s.q(), epi) })
 	b.ReportMetric(gflops, "GFLOPS")
 	b.ReportMetric(100*share, "%peak")
 	b.ReportMetric(0, "ns/op")
