@@ -199,7 +199,13 @@ func syncDir(dir string) {
 // Writable says early whether Save can be expected to succeed, so that nobody
 // measures for minutes in vain. It leaves nothing behind.
 func Writable(path string) error {
-	if path == "-" || isDescriptor(path) {
+	if path == "-" {
+		return nil
+	}
+	if isDescriptor(path) {
+		if err := writeStraight(path, nil); err != nil {
+			return fmt.Errorf("write %s: %w", path, cause(err))
+		}
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

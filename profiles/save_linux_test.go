@@ -115,3 +115,16 @@ func TestSaveReadOnlyDisk(t *testing.T) {
 	path := filepath.Join(dir, "p.json")
 	wantError(t, Save(path, goldenProfile(t)), path, "read-only file system")
 }
+
+// TestWritableDescriptor: what is under /proc is an open file, or cannot be written.
+func TestWritableDescriptor(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Writable("/proc/self/fd/" + strconv.Itoa(int(f.Fd()))); err != nil {
+		t.Error(err)
+	}
+	wantError(t, Writable("/proc/none/p.json"), "/proc/none/p.json", "no such file")
+}
