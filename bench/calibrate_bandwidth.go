@@ -184,9 +184,6 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		if level == schema.DRAM && limited {
 			m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", entry.WorkingSetBytes)
 		}
-		if level == schema.DRAM && s.Name == "read" && p.Threads == 1 && entry.GBps.Best > boundTolerance*c.levels.flatGBps {
-			m.warn(schema.Cached, "%.1f GB/s are above the %.1f of the plateau", entry.GBps.Best, c.levels.flatGBps)
-		}
 		c.addBandwidth(entry, m)
 	}
 	return errors.Join(failed...)
@@ -206,6 +203,32 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	}
 	e.Warnings = c.warnAll("bandwidth", len(c.Device.Bandwidth), m.Warnings, m.Notes)
 	c.Device.Bandwidth = append(c.Device.Bandwidth, e)
+}
+
+// flagCached flags what is read from DRAM faster than it is on the plateau of the curve
+// of as many threads, its last two doublings: a part of it came from a cache, as where a
+// neighbour left the last level for a while. It runs when everything is measured.
+func (c *Calibrator) flagCached() {
+	fromDRAM := func(e schema.Bandwidth) bool { return e.Level == schema.DRAM && e.Pattern == "read" }
+	last, plateau := map[int]int64{}, map[int]float64{}
+	for _, e := range c.Device.Bandwidth {
+		if fromDRAM(e) {
+			last[e.Threads] = max(last[e.Threads], e.WorkingSetBytes)
+		}
+	}
+	onPlateau := func(e schema.Bandwidth) bool { return 4*e.WorkingSetBytes >= last[e.Threads] }
+	for _, e := range c.Device.Bandwidth {
+		if fromDRAM(e) && onPlateau(e) {
+			plateau[e.Threads] = max(plateau[e.Threads], e.GBps.Best)
+		}
+	}
+	for i := range c.Device.Bandwidth {
+		e := &c.Device.Bandwidth[i]
+		if fromDRAM(*e) && !onPlateau(*e) && e.GBps.Best > boundTolerance*plateau[e.Threads] && !slices.Contains(e.Warnings, schema.Cached) {
+			c.warn(schema.Cached, fmt.Sprintf("/bandwidth/%d", i), "%.1f GB/s are above the %.1f of the plateau", e.GBps.Best, plateau[e.Threads])
+			e.Warnings = append(e.Warnings, schema.Cached)
+		}
+	}
 }
 
 // orderBandwidth flags what is faster than an inner level can be: by the same

@@ -11,6 +11,7 @@ import (
 func (c *Calibrator) finish() {
 	c.addComputed()
 	c.boundFusion()
+	c.flagCached()
 	c.orderBandwidth()
 	c.applyControls()
 	dev := &c.Device

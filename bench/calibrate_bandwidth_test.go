@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// TestCachedReadsAreNotQuoted: while a neighbour has the last level, the curve of one
+// thread is that of DRAM early; what two threads read there later, from the cache, is
+// not the bandwidth of DRAM.
+func TestCachedReadsAreNotQuoted(t *testing.T) {
+	c := &Calibrator{}
+	const mib = 1 << 20
+	for _, p := range []struct {
+		threads int
+		bytes   int64
+		gbps    float64
+	}{
+		{1, 16 * mib, 11}, {1, 32 * mib, 11}, {1, 64 * mib, 11}, {1, 128 * mib, 11},
+		{2, 16 * mib, 43.6}, {2, 24 * mib, 37.4}, {2, 32 * mib, 23.4}, {2, 128 * mib, 22.7}, {2, 512 * mib, 20.8},
+	} {
+		c.Device.Bandwidth = append(c.Device.Bandwidth, schema.Bandwidth{
+			Level: schema.DRAM, Pattern: "read", Threads: p.threads, WorkingSetBytes: p.bytes,
+			GBps: stat.Summarize([]float64{p.gbps}, stat.Larger),
+		})
+	}
+	c.flagCached()
+	for i, e := range c.Device.Bandwidth {
+		want := e.GBps.Best > 30
+		if got := slices.Contains(e.Warnings, schema.Cached); got != want {
+			t.Errorf("%d: %d threads, %d bytes, %g GB/s: cached %t, want %t", i, e.Threads, e.WorkingSetBytes, e.GBps.Best, got, want)
+		}
+	}
+	if s := summarize(c.Device); s.BandwidthGBps != 23.4 || s.BandwidthOf != "read" {
+		t.Errorf("summary quotes %g GB/s of %s, want 23.4 of read", s.BandwidthGBps, s.BandwidthOf)
+	}
+}
