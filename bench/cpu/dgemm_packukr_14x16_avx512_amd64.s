@@ -260,10 +260,6 @@ floor1x2:
 	MOVQ         BX, R11
 	VMOVUPD      Z0, K1, (R11)
 	VMOVUPD      Z1, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile1
@@ -664,10 +660,6 @@ floor2x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z2, K1, (R11)
 	VMOVUPD      Z3, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile2
@@ -1133,10 +1125,6 @@ floor3x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z4, K1, (R11)
 	VMOVUPD      Z5, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile3
@@ -1667,10 +1655,6 @@ floor4x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z6, K1, (R11)
 	VMOVUPD      Z7, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile4
@@ -2266,10 +2250,6 @@ floor5x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z8, K1, (R11)
 	VMOVUPD      Z9, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile5
@@ -2930,10 +2910,6 @@ floor6x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z10, K1, (R11)
 	VMOVUPD      Z11, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile6
@@ -3659,10 +3635,6 @@ floor7x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z12, K1, (R11)
 	VMOVUPD      Z13, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile7
@@ -4453,10 +4425,6 @@ floor8x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z14, K1, (R11)
 	VMOVUPD      Z15, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile8
@@ -5310,10 +5278,6 @@ floor9x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z16, K1, (R11)
 	VMOVUPD      Z17, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile9
@@ -6230,10 +6194,6 @@ floor10x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z18, K1, (R11)
 	VMOVUPD      Z19, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile10
@@ -7213,10 +7173,6 @@ floor11x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z20, K1, (R11)
 	VMOVUPD      Z21, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile11
@@ -8259,10 +8215,6 @@ floor12x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z22, K1, (R11)
 	VMOVUPD      Z23, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile12
@@ -9368,10 +9320,6 @@ floor13x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z24, K1, (R11)
 	VMOVUPD      Z25, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile13
@@ -10540,10 +10488,6 @@ floor14x2:
 	ADDQ         CX, R11
 	VMOVUPD      Z26, K1, (R11)
 	VMOVUPD      Z27, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000010, R9
 	JG           tile14

@@ -22,10 +22,10 @@ type gemmKernels[T float] struct {
 	// residual may be nil. It fetches from far on a line every 4 steps.
 	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T)
 
-	// tilePack is tileNear, which reads B, k rows of cols elements, from src[at], and
-	// packs it into b; meanwhile it fetches what is far elements further. Of each panel
-	// of B it reads the columns whose bits are set in mask; the others are 0. Where it
-	// exists, cols may be any number, for all tiles; else it is a multiple of vl.
+	// tilePack is tileNear for one tile, which reads B, k rows of cols elements, from
+	// src[at], and packs it into b; meanwhile it fetches what is far elements further. It
+	// reads the columns whose bits are set in mask; the others are 0. Where it exists,
+	// cols may be any number, for all tiles; else it is a multiple of vl.
 	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, lds, at, far, mask int)
 
 	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of

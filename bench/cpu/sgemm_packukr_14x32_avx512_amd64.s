@@ -260,10 +260,6 @@ floor1x2:
 	MOVQ         BX, R11
 	VMOVUPS      Z0, K1, (R11)
 	VMOVUPS      Z1, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile1
@@ -664,10 +660,6 @@ floor2x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z2, K1, (R11)
 	VMOVUPS      Z3, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile2
@@ -1131,10 +1123,6 @@ floor3x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z4, K1, (R11)
 	VMOVUPS      Z5, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile3
@@ -1661,10 +1649,6 @@ floor4x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z6, K1, (R11)
 	VMOVUPS      Z7, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile4
@@ -2256,10 +2240,6 @@ floor5x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z8, K1, (R11)
 	VMOVUPS      Z9, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile5
@@ -2916,10 +2896,6 @@ floor6x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z10, K1, (R11)
 	VMOVUPS      Z11, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile6
@@ -3639,10 +3615,6 @@ floor7x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z12, K1, (R11)
 	VMOVUPS      Z13, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile7
@@ -4425,10 +4397,6 @@ floor8x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z14, K1, (R11)
 	VMOVUPS      Z15, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile8
@@ -5276,10 +5244,6 @@ floor9x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z16, K1, (R11)
 	VMOVUPS      Z17, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile9
@@ -6192,10 +6156,6 @@ floor10x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z18, K1, (R11)
 	VMOVUPS      Z19, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile10
@@ -7171,10 +7131,6 @@ floor11x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z20, K1, (R11)
 	VMOVUPS      Z21, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile11
@@ -8213,10 +8169,6 @@ floor12x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z22, K1, (R11)
 	VMOVUPS      Z23, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile12
@@ -9320,10 +9272,6 @@ floor13x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z24, K1, (R11)
 	VMOVUPS      Z25, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile13
@@ -10492,10 +10440,6 @@ floor14x2:
 	ADDQ         CX, R11
 	VMOVUPS      Z26, K1, (R11)
 	VMOVUPS      Z27, K2, 64(R11)
-	MOVQ         k+16(FP), R11
-	IMULQ        R15, R11
-	SUBQ         R11, R13
-	ADDQ         $0x00000080, R13
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, R9
 	JG           tile14

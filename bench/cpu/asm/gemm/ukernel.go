@@ -18,7 +18,8 @@ type ukernel struct {
 	mr, vecs int
 	unroll   int // steps of k in the body of the loop, a power of two
 	// packs says that B is read from a matrix and packed on the way: the stores
-	// cost nothing beside the FMA. Both this kernel and a near one have an epilogue.
+	// cost nothing beside the FMA. Such a kernel computes one tile. Both it and a near one
+	// have an epilogue.
 	packs bool
 	// near says that B is in L2 at the farthest, and that one run of lines from far is
 	// all that there is to fetch.
@@ -150,13 +151,6 @@ func (u ukernel) emitRow(c *build.Context, rows int) {
 		c.JL(LabelRef(at("half")))
 	}
 	u.emitTile(c, rows, 2)
-	if u.packs {
-		// Back to the first row, and to the right.
-		c.Load(c.Param("k"), regTemp)
-		c.IMULQ(regLDS, regTemp)
-		c.SUBQ(regTemp, regSource)
-		c.ADDQ(U32(u.vecs*u.Bytes), regSource)
-	}
 	c.ADDQ(U32(u.vecs*u.Bytes), regC)
 	c.SUBQ(U32(nr), regCols)
 	c.JG(LabelRef(at("tile")))
