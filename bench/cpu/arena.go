@@ -53,3 +53,27 @@ func as[T any](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
 }
+
+// lines rounds a count of elements up to whole cache lines.
+func lines[T float](n int) int {
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	return ceilDiv(n, line) * line
+}
+
+// lengthBytes is the size of buffers of these lengths, each in whole cache lines.
+func lengthBytes[T float](lengths ...int) int64 {
+	total := 0
+	for _, n := range lengths {
+		total += lines[T](n)
+	}
+	return int64(total) * int64(unsafe.Sizeof(T(0)))
+}
+
+// cutter cuts memory into buffers in whole cache lines.
+type cutter[T float] struct{ rest []T }
+
+func (c *cutter[T]) cut(n int) []T {
+	part := c.rest[:n:n]
+	c.rest = c.rest[lines[T](n):]
+	return part
+}

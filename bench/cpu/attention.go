@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"unsafe"
 )
 
 // attentionShape is the shape of O = softmax(Q K^T / sqrt(D)) V, contiguous:
@@ -129,28 +128,4 @@ func (a *attention[T]) ofWorkers(mem []byte) ([][]byte, error) {
 		parts[i] = mem[i*each:][:each:each]
 	}
 	return parts, nil
-}
-
-// lines rounds a count of elements up to whole cache lines.
-func lines[T float](n int) int {
-	line := 64 / int(unsafe.Sizeof(T(0)))
-	return ceilDiv(n, line) * line
-}
-
-// lengthBytes is the size of buffers of these lengths, each in whole cache lines.
-func lengthBytes[T float](lengths ...int) int64 {
-	total := 0
-	for _, n := range lengths {
-		total += lines[T](n)
-	}
-	return int64(total) * int64(unsafe.Sizeof(T(0)))
-}
-
-// cutter cuts memory into buffers in whole cache lines.
-type cutter[T float] struct{ rest []T }
-
-func (c *cutter[T]) cut(n int) []T {
-	part := c.rest[:n:n]
-	c.rest = c.rest[lines[T](n):]
-	return part
 }

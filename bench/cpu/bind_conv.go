@@ -37,11 +37,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := ws.sharedScratch(v.scratchBytes())
-	if err != nil {
-		return nil, err
-	}
-	scr, err := v.newScratch(mem)
+	scr, err := newConvScratch(v, ws.sharedScratch)
 	if err != nil {
 		return nil, err
 	}

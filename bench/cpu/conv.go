@@ -30,6 +30,17 @@ func (s convShape) pixel(j, tap int) (at int, ok bool) {
 	return y*s.w + x, y >= 0 && y < s.h && x >= 0 && x < s.w
 }
 
+// mask has a bit for each of n output pixels from j on that finds the tap in a plane.
+func (s convShape) mask(j, n, tap int) int {
+	mask := 0
+	for i := range n {
+		if _, ok := s.pixel(j+i, tap); ok {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
 func (s convShape) check() error {
 	switch {
 	case min(s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride, s.groups) < 1 || s.pad < 0:
@@ -74,42 +85,6 @@ func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*co
 	return planConv(kernels, newConvKernels[T](isa), newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s), threads, s), nil
 }
 
-// convPlan is a plan of a convolution: conv or pixelMajor.
-type convPlan[T float] interface {
-	// weightsLen is the length that packWeights wants; it packs weights [K,C/groups,R,S]
-	// into dst, once for many runs.
-	weightsLen() int
-	packWeights(dst, weights []T) []T
-	// scratchBytes is the size of the memory, aligned to 64 bytes, that newScratch wants.
-	scratchBytes() int64
-	newScratch(mem []byte) (*convScratch[T], error)
-	// run computes Y, whose channels are ld elements apart: P*Q, or more if Y is a part of
-	// an image. All workers call it with the same arguments but their id. Each writes its
-	// own part of Y, so there is no barrier inside; one must follow.
-	run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T])
-	// name is that of the kernel, and layout that of the packed weights.
-	name() string
-	layout() string
-}
-
-// newConvPlan chooses the faster plan.
-func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
-	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa).vl))
-}
-
-// convPlanOf takes pixelMajor, if it fits.
-func convPlanOf[T float](isa ISA, caches cacheSizes, threads int, s convShape, pixels bool) (convPlan[T], error) {
-	v, err := newConv[T](isa, caches, threads, s)
-	if err != nil || !pixels {
-		return v, err
-	}
-	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
-	if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
-		return m, nil
-	}
-	return v, nil
-}
-
 func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, threads int, s convShape) *conv[T] {
 	pixels := s.p() * s.q()
 	v := &conv[T]{convShape: s, convSteps: newConvSteps(s)}
@@ -149,9 +124,6 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 
 func (v *conv[T]) name() string   { return fmt.Sprintf("implicit_gemm_%dx%d", v.gemm.mr, v.gemm.nr) }
 func (v *conv[T]) layout() string { return filterBlocks(v.gemm.mc, v.gemm.kc) }
-
-// filterBlocks names the layout of filters that are packed in blocks.
-func filterBlocks(mc, kc int) string { return fmt.Sprintf("blocks of %d by %d", mc, kc) }
 
 // weightsLen is the length that packWeights wants.
 func (v *conv[T]) weightsLen() int { return v.groups * v.gemm.packedALen() }

@@ -38,7 +38,10 @@ func pixelMajorPays(s convShape, vl int) bool {
 
 // newPixelMajor gives nil for what shifts does not fit.
 func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *pixelMajor[T] {
-	sh := newShifts(kernels, ck, s, newConvSteps(s))
+	// A block of steps is that of whole channels, if these have several.
+	steps := newConvSteps(s)
+	steps.block = even(steps.channels, max(b.kc*9/8/steps.tapCount, 1), 1)
+	sh := newShifts(kernels, ck, s, steps)
 	if sh == nil || sh.packsBefore() || s.groups != 1 {
 		return nil
 	}
@@ -47,23 +50,15 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	m.panels = ceilDiv(m.pixels, kernels.mr)
 	m.panel = ceilDiv(m.pixels, m.panels)
 	m.panels = ceilDiv(m.pixels, m.panel)
-	// A block of steps is that of whole channels, if these have several.
-	m.shifts.block = even(s.c, max(b.kc*9/8/m.tapCount, 1), 1)
 	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
-	m.gemm.kc = m.shifts.block * m.tapCount
-	m.group = clamp(l2/16/(m.planes()*size), 8, m.shifts.block)
+	m.gemm.kc = steps.block * m.tapCount
+	m.group = clamp(l2/16/(m.planes()*size), 8, steps.block)
 	m.grid = newGrid(threads, s.n*m.panels*kernels.mr, s.k, kernels.mr, kernels.nr)
 	mine := ceilDiv(s.n*m.panels, m.grid.rows)
 	m.block = even(mine, max(l2/2/(m.gemm.kc*m.panel*size), 1), 1)
 	for tap := range m.tapCount {
 		for i := range m.panels {
-			mask := 0
-			for j := i * m.panel; j < min((i+1)*m.panel, m.pixels); j++ {
-				if _, ok := s.pixel(j, tap); ok {
-					mask |= 1 << (j - i*m.panel)
-				}
-			}
-			m.rows = append(m.rows, mask)
+			m.rows = append(m.rows, s.mask(i*m.panel, m.panelPixels(i), tap))
 		}
 	}
 	return m
@@ -81,9 +76,7 @@ func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
 	if m.stride > 1 {
 		planes = m.group * m.planes()
 	}
-	line := 64 / int(unsafe.Sizeof(T(0)))
-	up := func(n int) int { return ceilDiv(n, line) * line }
-	return up(m.block * m.distance()), up(panels * m.sumsLen()), up(planes)
+	return lines[T](m.block * m.distance()), lines[T](panels * m.sumsLen()), lines[T](planes)
 }
 
 // sumsLen is the number of sums of a block of pixels and a panel of filters.
@@ -100,14 +93,9 @@ func (m *pixelMajor[T]) newScratch(mem []byte) (*convScratch[T], error) {
 	}
 	s := &convScratch[T]{gemmScratch: new(gemmScratch[T])}
 	a, c, planes := m.lengths()
-	rest := as[T](mem)
-	cut := func(n int) []T {
-		part := rest[:n:n]
-		rest = rest[n:]
-		return part
-	}
+	rest := cutter[T]{as[T](mem)}
 	for range m.grid.rows * m.grid.cols {
-		s.b, s.c, s.planes = append(s.b, cut(a)), append(s.c, cut(c)), append(s.planes, cut(planes))
+		s.b, s.c, s.planes = append(s.b, rest.cut(a)), append(s.c, rest.cut(c)), append(s.planes, rest.cut(planes))
 	}
 	return s, nil
 }

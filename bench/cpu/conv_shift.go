@@ -61,13 +61,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	}
 	for j := 0; j < s.p()*s.q(); j += g.nr {
 		for tap := range m.taps {
-			mask := 0
-			for i := range min(g.nr, s.p()*s.q()-j) {
-				if _, ok := s.pixel(j+i, tap); ok {
-					mask |= 1 << i
-				}
-			}
-			m.masks = append(m.masks, mask)
+			m.masks = append(m.masks, s.mask(j, min(g.nr, s.p()*s.q()-j), tap))
 		}
 	}
 	return m

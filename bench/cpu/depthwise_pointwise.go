@@ -89,14 +89,6 @@ func (v *separable[T]) newScratch(alloc func(bytes int64) ([]byte, error), worke
 	return all, nil
 }
 
-func newConvScratch[T float](p convPlan[T], alloc func(bytes int64) ([]byte, error)) (*convScratch[T], error) {
-	mem, err := alloc(p.scratchBytes())
-	if err != nil {
-		return nil, err
-	}
-	return p.newScratch(mem)
-}
-
 // run computes Y[N,filters,P,Q], block by block of rows of all images.
 func (v *separable[T]) run(w *worker, s separableScratch[T], x, taps, weights, y []T, first, second convEpilogue[T]) {
 	d := v.first

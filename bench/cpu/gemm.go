@@ -69,18 +69,16 @@ func (g *gemm[T]) slot() int {
 
 // lengths are the sizes of the buffers of each kind, in whole cache lines.
 func (g *gemm[T]) lengths() (a [2]int, b, c int) {
-	line := 64 / int(unsafe.Sizeof(T(0)))
-	up := func(n int) int { return ceilDiv(n, line) * line }
-	a = [2]int{up(g.mc * g.kc), up(g.mc * g.kc)}
+	a = [2]int{lines[T](g.mc * g.kc), lines[T](g.mc * g.kc)}
 	if g.cols == 1 {
-		a = [2]int{up(g.rows * g.slot()), 0}
+		a = [2]int{lines[T](g.rows * g.slot()), 0}
 	}
 	b, c = 2*g.nc*g.kc, g.mr*g.nr
 	if g.m <= skinnyRows {
 		ab, block := g.skinnyLengths()
 		b, c = max(b, ab), max(c, block)
 	}
-	return a, up(b), up(c)
+	return a, lines[T](b), lines[T](c)
 }
 
 // scratchBytes is the size of the memory that newScratch wants.
@@ -94,16 +92,11 @@ func (g *gemm[T]) newScratch(mem []byte) (*gemmScratch[T], error) {
 	if int64(len(mem)) < g.scratchBytes() {
 		return nil, fmt.Errorf("cpu: gemm %dx%dx%d: scratch of %d bytes, want %d", g.m, g.n, g.k, len(mem), g.scratchBytes())
 	}
-	rest := as[T](mem)
-	cut := func(n int) []T {
-		part := rest[:n:n]
-		rest = rest[n:]
-		return part
-	}
+	rest := cutter[T]{as[T](mem)}
 	a, b, c := g.lengths()
-	s := &gemmScratch[T]{a: [2][]T{cut(a[0]), cut(a[1])}}
+	s := &gemmScratch[T]{a: [2][]T{rest.cut(a[0]), rest.cut(a[1])}}
 	for range g.threads() {
-		s.b, s.c, s.fetch = append(s.b, cut(b)), append(s.c, cut(c)), append(s.fetch, new(fetchList))
+		s.b, s.c, s.fetch = append(s.b, rest.cut(b)), append(s.c, rest.cut(c)), append(s.fetch, new(fetchList))
 	}
 	return s, nil
 }

@@ -1,0 +1,51 @@
+package cpu
+
+import "fmt"
+
+// convPlan is a plan of a convolution: conv or pixelMajor.
+type convPlan[T float] interface {
+	// weightsLen is the length that packWeights wants; it packs weights [K,C/groups,R,S]
+	// into dst, once for many runs.
+	weightsLen() int
+	packWeights(dst, weights []T) []T
+	// scratchBytes is the size of the memory, aligned to 64 bytes, that newScratch wants.
+	scratchBytes() int64
+	newScratch(mem []byte) (*convScratch[T], error)
+	// run computes Y, whose channels are ld elements apart: P*Q, or more if Y is a part of
+	// an image. All workers call it with the same arguments but their id. Each writes its
+	// own part of Y, so there is no barrier inside; one must follow.
+	run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T])
+	// name is that of the kernel, and layout that of the packed weights.
+	name() string
+	layout() string
+}
+
+// newConvPlan chooses the faster plan.
+func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
+	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa).vl))
+}
+
+// convPlanOf takes pixelMajor, if it fits.
+func convPlanOf[T float](isa ISA, caches cacheSizes, threads int, s convShape, pixels bool) (convPlan[T], error) {
+	v, err := newConv[T](isa, caches, threads, s)
+	if err != nil || !pixels {
+		return v, err
+	}
+	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
+	if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
+		return m, nil
+	}
+	return v, nil
+}
+
+// newConvScratch lets a plan cut its scratch from what alloc gives.
+func newConvScratch[T float](p convPlan[T], alloc func(bytes int64) ([]byte, error)) (*convScratch[T], error) {
+	mem, err := alloc(p.scratchBytes())
+	if err != nil {
+		return nil, err
+	}
+	return p.newScratch(mem)
+}
+
+// filterBlocks names the layout of filters that are packed in blocks.
+func filterBlocks(mc, kc int) string { return fmt.Sprintf("blocks of %d by %d", mc, kc) }
