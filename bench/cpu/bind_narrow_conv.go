@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -68,10 +69,10 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 // type, and the weights that it goes with: with batch norm in them they are rounded again.
 func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, end finishChannels) {
 	p := convParameters[float32](ws, c)
-	e := elements[ws.dtype]
-	weights = make([]byte, int64(len(p.weights))*e.bytes)
+	e := element.Of(ws.dtype)
+	weights = make([]byte, int64(len(p.weights))*e.Bytes)
 	for i, w := range p.weights {
-		e.set(weights, int64(i), float64(w))
+		e.Set(weights, int64(i), float64(w))
 	}
 	var residual []uint16
 	if p.residual != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -85,14 +86,14 @@ func TestHalfDecodeAndSoftmax(t *testing.T) {
 func TestHalfScale(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		for _, d := range halfTypes {
-			f, e := halfKernelsFor(d, isa).scale, elements[d]
+			f, e := halfKernelsFor(d, isa).scale, element.Of(d)
 			check := func(src []uint16, m, n, ld int, a float32) {
 				t.Helper()
 				dst, want := guardedHalves(t, (m-1)*ld+n, n%2 == 0), make([]uint16, (m-1)*ld+n)
 				copy(want, dst)
 				for i := range m {
 					for j := i * ld; j < i*ld+n; j++ {
-						e.set(as8(want), int64(j), float64(float32(e.get(as8(src), int64(j))*float64(a))))
+						e.Set(as8(want), int64(j), float64(float32(e.Get(as8(src), int64(j))*float64(a))))
 					}
 				}
 				f(&dst[0], &src[0], ld, ld, m, n, a)
@@ -180,7 +181,7 @@ func TestNarrowCausalHides(t *testing.T) {
 				random := func(n int) []uint16 {
 					x := guardedHalves(t, n, i == 0)
 					for i := range x {
-						elements[u.dtype].set(as8(x), int64(i), r.NormFloat64())
+						element.Of(u.dtype).Set(as8(x), int64(i), r.NormFloat64())
 					}
 					return x
 				}
@@ -189,7 +190,7 @@ func TestNarrowCausalHides(t *testing.T) {
 				for j, unseen := range []float64{0, math.NaN()} {
 					for row := range s.heads * s.sq {
 						for key := s.seen(row % s.sq); key < s.sk; key++ {
-							elements[u.dtype].set(as8(p), int64(row*s.sk+key), unseen)
+							element.Of(u.dtype).Set(as8(p), int64(row*s.sk+key), unseen)
 						}
 					}
 					results[j] = random(s.heads * s.sq * s.d)

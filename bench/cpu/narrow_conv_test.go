@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -66,15 +67,15 @@ func checkNarrowConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *narrowConv
 		}
 		return back
 	}
-	elem, sum := elements[u.dtype], elementOfTensor(&bench.Tensor{Sums: true}, u.dtype)
+	elem, sum := element.Of(u.dtype), element.OfTensor(&bench.Tensor{Sums: true}, u.dtype)
 	fill := func(mem []byte, values []float64) {
 		for i := range values {
 			x := float64(r.IntN(7) - 3)
 			if u.dtype == schema.INT8 {
 				x = float64(r.IntN(255)-127) / bench.Int8Unit
 			}
-			elem.set(mem, int64(i), x)
-			values[i] = elem.get(mem, int64(i))
+			elem.Set(mem, int64(i), x)
+			values[i] = elem.Get(mem, int64(i))
 		}
 	}
 	cg, kg, pixels := v.c/v.groups, v.k/v.groups, v.p()*v.q()
@@ -120,7 +121,7 @@ func checkNarrowConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *narrowConv
 					}
 				}
 			}
-			if got := sum.get(y, int64(at)); got != want {
+			if got := sum.Get(y, int64(at)); got != want {
 				return fmt.Errorf("y[%d,%d,%d,%d] = %g, want %g", n, k, p, q, got, want)
 			}
 			if ended[at] != times {
@@ -194,7 +195,7 @@ func TestRowsOfNarrow(t *testing.T) {
 				for _, d := range halfTypes {
 					x := guardedHalves(t, (m-1)*lds+n, front)
 					for i := range x {
-						elements[d].set(as8(x), int64(i), r.NormFloat64())
+						element.Of(d).Set(as8(x), int64(i), r.NormFloat64())
 					}
 					got, want := guardedHalves(t, (m-1)*ldd+n, front), make([]uint16, (m-1)*ldd+n)
 					clear(got)
@@ -223,11 +224,11 @@ func TestRowsByHand(t *testing.T) {
 	for _, d := range halfTypes {
 		x := make([]uint16, 4)
 		for i, v := range []float64{1, 2, 3, -4} {
-			elements[d].set(as8(x), int64(i), v)
+			element.Of(d).Set(as8(x), int64(i), v)
 		}
 		halfKernelsFor(d, Portable).affineRows(&x[0], &x[0], &[]float32{2, 0.5}[0], &[]float32{1, -1}[0], 2, 2, 2, 2)
 		for i, want := range []float64{3, 5, 0.5, -3} {
-			if got := elements[d].get(as8(x), int64(i)); got != want {
+			if got := element.Of(d).Get(as8(x), int64(i)); got != want {
 				t.Errorf("%s: affineRows [%d] = %g, want %g", d, i, got, want)
 			}
 		}

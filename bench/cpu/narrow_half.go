@@ -3,6 +3,7 @@ package cpu
 import (
 	"unsafe"
 
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -33,9 +34,9 @@ func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 		return k
 	}
 	if d == schema.BF16 {
-		return portableHalf(toBF16, bf16.float)
+		return portableHalf(element.ToBF16, element.BF16.Float)
 	}
-	return portableHalf(toFP16, fp16.float)
+	return portableHalf(element.ToFP16, element.FP16.Float)
 }
 
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -26,7 +27,7 @@ func TestWiden(t *testing.T) {
 			c.round(&back[0], &wide[0], 256, 256, 256, 256)
 			sameHalves(t, string(d)+" and back", d, back, all)
 			for i, got := range wide {
-				if want := elements[d].get(as8(all), int64(i)); float64(got) != want && !(got != got && want != want) {
+				if want := element.Of(d).Get(as8(all), int64(i)); float64(got) != want && !(got != got && want != want) {
 					t.Fatalf("%s: %#04x became %g, want %g", d, i, got, want)
 				}
 			}
@@ -49,7 +50,7 @@ func TestRound(t *testing.T) {
 				}
 				c.round(&dst[0], &src[0], n, n, 1, n)
 				for i, x := range src {
-					elements[d].set(as8(want), int64(i), float64(x))
+					element.Of(d).Set(as8(want), int64(i), float64(x))
 				}
 				sameHalves(t, fmt.Sprintf("%s: rounding from %#04x", d, upper), d, dst, want)
 			}
@@ -101,7 +102,7 @@ func TestInBlocks(t *testing.T) {
 	for _, n := range []int{0, 1, blockElems - 1, blockElems, 2*blockElems + 1} {
 		src, dst := make([]uint16, n), make([]uint16, n)
 		for i := range src {
-			src[i] = uint16(toBF16(float64(i % 100)))
+			src[i] = uint16(element.ToBF16(float64(i % 100)))
 		}
 		k.inBlocks(make([]float32, blockElems), dst, src, func(x []float32) {
 			for i := range x {
@@ -109,8 +110,8 @@ func TestInBlocks(t *testing.T) {
 			}
 		})
 		for i, got := range dst {
-			if want := toBF16(float64(i%100 + 1)); bf16(got) != want {
-				t.Fatalf("%d: [%d] = %g, want %g", n, i, bf16(got).float(), want.float())
+			if want := element.ToBF16(float64(i%100 + 1)); element.BF16(got) != want {
+				t.Fatalf("%d: [%d] = %g, want %g", n, i, element.BF16(got).Float(), want.Float())
 			}
 		}
 	}
@@ -155,8 +156,8 @@ func TestHalfRows(t *testing.T) {
 					src, y := guardedHalves(t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*lds+n, n%2 == 0)
 					dst, expected := guardedHalves(t, (m-1)*ldd+n, n%2 == 0), make([]uint16, (m-1)*ldd+n)
 					for i := range src {
-						elements[d].set(as8(src), int64(i), r.NormFloat64())
-						elements[d].set(as8(y), int64(i), r.NormFloat64())
+						element.Of(d).Set(as8(src), int64(i), r.NormFloat64())
+						element.Of(d).Set(as8(y), int64(i), r.NormFloat64())
 					}
 					clear(dst)
 					k.relu(&dst[0], &src[0], ldd, lds, m, n)
@@ -191,7 +192,7 @@ func as8(x []uint16) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&x[0]))
 func sameHalves(t *testing.T, name string, d schema.DType, got, want []uint16) {
 	t.Helper()
 	for i := range got {
-		value := func(x []uint16) float64 { return elements[d].get(as8(x), int64(i)) }
+		value := func(x []uint16) float64 { return element.Of(d).Get(as8(x), int64(i)) }
 		if got[i] != want[i] && !(math.IsNaN(value(got)) && math.IsNaN(value(want))) {
 			t.Fatalf("%s: [%d] = %#04x, want %#04x", name, i, got[i], want[i])
 		}

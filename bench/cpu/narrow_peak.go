@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -31,32 +32,32 @@ const dotCall = 1 << 12
 // numbers stay small, and exact.
 func bindDotPeak(ws *workspace, c bench.Chain) (*kernel, error) {
 	u, op := ws.unit, c[0]
-	elem := elements[ws.dtype]
+	elem := element.Of(ws.dtype)
 	peak := u.peak
 	k := u.gemm.group
 	if peak.rows > 1 {
-		k = stepBytes / int(elem.bytes) // of a tile
+		k = stepBytes / int(elem.Bytes) // of a tile
 	}
 	accs := peak.sets * peak.rows * peak.cols
 	iters := int(op.Params.(bench.PeakParams).Rounds * bench.PeakRoundFLOP / int64(2*accs*k))
 	last := (iters-1)%dotCall + 1
 
-	a := make([]byte, max(stepBytes, peak.rows*k*int(elem.bytes)))
-	b := make([]byte, max(stepBytes, peak.cols*k*int(elem.bytes)))
+	a := make([]byte, max(stepBytes, peak.rows*k*int(elem.Bytes)))
+	b := make([]byte, max(stepBytes, peak.cols*k*int(elem.Bytes)))
 	from := make([]byte, 4*accs)
 	if k == 1 {
-		elem.set(a, 0, 0.5)
-		elem.set(b, 0, 1)
+		elem.Set(a, 0, 0.5)
+		elem.Set(b, 0, 1)
 		for i, v := range bench.Normal.Block(ws.seed, 0, int64(accs)) {
-			elem.set(from, int64(i), v)
+			elem.Set(from, int64(i), v)
 		}
 	} else {
 		for i, mem := range [][]byte{a, b} {
-			for j, v := range bench.Normal.Block(ws.seed, i, int64(len(mem))/elem.bytes) {
+			for j, v := range bench.Normal.Block(ws.seed, i, int64(len(mem))/elem.Bytes) {
 				if ws.dtype != schema.INT8 {
 					v = math.Copysign(math.Ceil(min(math.Abs(v), 2)), v) // exact sums
 				}
-				elem.set(mem, int64(j), v)
+				elem.Set(mem, int64(j), v)
 			}
 		}
 		step := u.step(a, b, k)
@@ -88,7 +89,7 @@ func bindDotPeak(ws *workspace, c bench.Chain) (*kernel, error) {
 
 // step is what one iteration of the peak adds to each accumulator of a set.
 func (u *unit) step(a, b []byte, k int) []float64 {
-	get := elements[u.dtype].get
+	get := element.Of(u.dtype).Get
 	rows, cols, group := u.peak.rows, u.peak.cols, u.gemm.group
 	sums := make([]float64, rows*cols)
 	for i := range sums {

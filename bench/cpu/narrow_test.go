@@ -11,6 +11,7 @@ import (
 
 	"hwcal/bench"
 	"hwcal/bench/cpu/internal/emulate"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -106,7 +107,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 		}
 		return back
 	}
-	elem, sum := elements[u.dtype], elementOfTensor(&bench.Tensor{Sums: true}, u.dtype)
+	elem, sum := element.Of(u.dtype), element.OfTensor(&bench.Tensor{Sums: true}, u.dtype)
 	random := func(rows, cols int) (byteRows, []float64) {
 		ld := cols + 3
 		x := byteRows{guarded(((rows-1)*ld + cols) * g.size), ld * g.size}
@@ -121,8 +122,8 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 					v = float64(r.IntN(255)-127) / bench.Int8Unit
 				}
 				at := int64(i*ld + j)
-				elem.set(x.data, at, v)
-				values[i*cols+j] = elem.get(x.data, at)
+				elem.Set(x.data, at, v)
+				values[i*cols+j] = elem.Get(x.data, at)
 			}
 		}
 		return x, values
@@ -173,7 +174,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			for p := range c.k {
 				want += av[i*c.k+p] * bv[p*c.n+j]
 			}
-			if got := sum.get(y.data, at); got != want {
+			if got := sum.Get(y.data, at); got != want {
 				return fmt.Errorf("c[%d,%d] = %g, want %g", i, j, got, want)
 			}
 			if n := ended[i*c.n+j]; c.end && n != 1 {

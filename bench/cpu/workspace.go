@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -57,8 +58,8 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		if _, have := ws.tensors[t]; have {
 			continue
 		}
-		e := elementOfTensor(t, c.DType)
-		mem, err := ws.memory.alloc(t.Elems() * e.bytes)
+		e := element.OfTensor(t, c.DType)
+		mem, err := ws.memory.alloc(t.Elems() * e.Bytes)
 		if err != nil {
 			ws.Close()
 			return nil, fmt.Errorf("cpu: tensor %s of %v: %w", t.Name, t.Dims, err)
@@ -74,10 +75,10 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 }
 
 // fill repeats the values over the tensor, each worker in its part.
-func fill(t *team, mem []byte, e element, values []float64) {
-	block := make([]byte, int64(len(values))*e.bytes)
+func fill(t *team, mem []byte, e element.Element, values []float64) {
+	block := make([]byte, int64(len(values))*e.Bytes)
 	for i, v := range values {
-		e.set(block, int64(i), v)
+		e.Set(block, int64(i), v)
 	}
 	t.run(func(w *worker) {
 		lo, hi := w.share(len(mem), 64)
@@ -91,8 +92,8 @@ func fill(t *team, mem []byte, e element, values []float64) {
 // widened to a copy.
 func data[T float](ws *workspace, t *bench.Tensor) []T {
 	mem := ws.bytes(t)
-	e := elementOfTensor(t, ws.dtype)
-	if e.bytes >= schema.FP32.Bytes() {
+	e := element.OfTensor(t, ws.dtype)
+	if e.Bytes >= schema.FP32.Bytes() {
 		return as[T](mem)
 	}
 	if !t.Param {
@@ -100,7 +101,7 @@ func data[T float](ws *workspace, t *bench.Tensor) []T {
 	}
 	wide := make([]T, t.Elems())
 	for i := range wide {
-		wide[i] = T(e.get(mem, int64(i)))
+		wide[i] = T(e.Get(mem, int64(i)))
 	}
 	return wide
 }
@@ -196,9 +197,9 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 	if at < 0 || at+int64(len(dst)) > t.Elems() {
 		return fmt.Errorf("cpu: read %s[%d:%d] of %d", t.Name, at, at+int64(len(dst)), t.Elems())
 	}
-	mem, e := ws.bytes(t), elementOfTensor(t, ws.dtype)
+	mem, e := ws.bytes(t), element.OfTensor(t, ws.dtype)
 	for i := range dst {
-		dst[i] = e.get(mem, at+int64(i))
+		dst[i] = e.Get(mem, at+int64(i))
 	}
 	return nil
 }
@@ -206,9 +207,9 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 // Poison writes to elements of a tensor what no kernel computes: NaN, or the smallest
 // integer, which a kernel for int8 leaves out.
 func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {
-	mem, e := ws.bytes(t), elementOfTensor(t, ws.dtype)
+	mem, e := ws.bytes(t), element.OfTensor(t, ws.dtype)
 	for _, i := range at {
-		e.spoil(mem, i)
+		e.Spoil(mem, i)
 	}
 	return nil
 }
