@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"hwcal/schema"
@@ -18,6 +19,13 @@ var ErrMismatch = errors.New("mismatch")
 // disagree. The case is measured all the same and flagged.
 var ErrUnsettled = errors.New("clock unsettled")
 
+// ErrMemory: the device or the host has not the memory that a case needs. The error says how
+// much that is.
+var ErrMemory = errors.New("out of memory")
+
+// ErrLost: the device answers no more. What is still to be measured on it cannot be.
+var ErrLost = errors.New("device lost")
+
 // Backend is a device that can run chains of operations.
 type Backend interface {
 	// Open prepares the tensors of a case on the device and fills its inputs.
@@ -26,9 +34,8 @@ type Backend interface {
 	// the clock of scalar code, to compare two readings by; else at once, the
 	// clock of the instructions that have just run, as wide vectors lower it.
 	Clock(p Place, settled bool) (float64, error)
-	// Watch starts to observe disturbances of the workers of the place; the
-	// returned function says what happened since.
-	Watch(p Place) func() Noise
+	// Watch starts to observe the place; the returned function says what happened since.
+	Watch(p Place) func() Observation
 	// Limit is what the hardware cannot exceed, in the instruction set of the
 	// kernels.
 	Limit(d schema.DType, p Place) Limit
@@ -96,9 +103,11 @@ type Case struct {
 	Seed       uint64
 	SmallPages bool // ask for base pages instead of huge ones
 	Cold       bool // each execution of a pair begins with its tensors in memory, not in caches
+	Graph      bool // runs are replayed from a graph of the device instead of launched one by one
 }
 
-// Place is a part of the device.
+// Place is a part of the device. The zero value is all of a device that is not
+// divided into threads.
 type Place struct {
 	Threads int
 	Class   string // core class; empty for any
@@ -118,6 +127,22 @@ type Limit struct {
 	BytesPerCycle float64 // between registers and L1, of all threads together
 }
 
-// Noise is what disturbed the workers during a case, each reason with its
-// figures; there is none on a quiet host.
-type Noise struct{ Reasons []string }
+// Observation is what happened on a place during a case.
+type Observation struct {
+	Disturbances []Disturbance // none on a quiet host
+}
+
+// Disturbance is one thing that bears on the figures, with its own.
+type Disturbance struct {
+	Code   schema.Code
+	Reason string
+}
+
+// Noise observes what disturbed the workers, each reason with its figures; none on a quiet
+// host.
+func Noise(reasons []string) Observation {
+	if len(reasons) == 0 {
+		return Observation{}
+	}
+	return Observation{Disturbances: []Disturbance{{schema.NoisyHost, strings.Join(reasons, "; ")}}}
+}

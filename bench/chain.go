@@ -22,7 +22,9 @@ type Tensor struct {
 	// row i only the elements up to column i + Sk - Sq have a meaning. The last query
 	// sees all keys.
 	Causal bool
-	Fill   Fill
+	// Host marks what is in the memory of the host, where the device reaches it.
+	Host bool
+	Fill Fill
 }
 
 // Elems is the number of elements.

@@ -64,12 +64,12 @@ func (f *fake) Clock(_ Place, settled bool) (float64, error) {
 	return f.clock(f.reads), nil
 }
 
-func (f *fake) Watch(Place) func() Noise {
-	return func() Noise {
+func (f *fake) Watch(Place) func() Observation {
+	return func() Observation {
 		if f.calm--; f.calm == 0 {
 			f.reasons = nil
 		}
-		return Noise{f.reasons}
+		return Noise(f.reasons)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"hwcal/bench/stat"
@@ -34,7 +33,7 @@ func (r *Runner) open(c Case) (Workspace, error) {
 		}
 	}
 	if r.Memory > 0 && need > r.Memory {
-		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: out of memory", c.Chain, c.DType, need, r.Memory)
+		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: %w", c.Chain, c.DType, need, r.Memory, ErrMemory)
 	}
 	return r.Backend.Open(c)
 }
@@ -180,10 +179,9 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		if err != nil {
 			return g, err
 		}
-		noise := since()
 		g.top = max(before, g.clock, after)
-		if len(noise.Reasons) > 0 {
-			g.warn(schema.NoisyHost, "%s", strings.Join(noise.Reasons, "; "))
+		for _, d := range since().Disturbances {
+			g.warn(d.Code, "%s", d.Reason)
 		}
 		if before == 0 || after == 0 {
 			return g, nil

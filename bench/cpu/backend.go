@@ -153,9 +153,9 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 }
 
 // Watch observes steal, throttling, waiting for a CPU, and neighbours on the cores.
-func (b *Backend) Watch(p bench.Place) func() bench.Noise {
+func (b *Backend) Watch(p bench.Place) func() bench.Observation {
 	if err := b.enter(p); err != nil {
-		return func() bench.Noise { return bench.Noise{} }
+		return func() bench.Observation { return bench.Observation{} }
 	}
 	return b.disturbances()
 }

@@ -56,14 +56,14 @@ func (b *Backend) shared() []string {
 }
 
 // disturbances of the workers between two calls.
-func (b *Backend) disturbances() func() bench.Noise {
+func (b *Backend) disturbances() func() bench.Observation {
 	shared := b.shared()
 	before := b.reader.read()
-	return func() bench.Noise {
+	return func() bench.Observation {
 		reasons := b.reader.read().since(before).disturbances()
 		if after := b.shared(); after != nil {
 			shared = after
 		}
-		return bench.Noise{Reasons: append(reasons, shared...)}
+		return bench.Noise(append(reasons, shared...))
 	}
 }

@@ -1,0 +1,168 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// Backend runs chains of operations on one GPU.
+type Backend struct {
+	context    Context
+	compiler   Compiler
+	capability Capability
+	sms        int
+	l2         int64 // bytes
+	watcher    Watcher
+
+	libraries map[provider]library
+	lacking   map[provider]string // why a library is not there
+	modules   map[Unit]loaded
+	events    []Event
+	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
+	spinner   Address // result of the kernel that reads the clock; 0 until the first
+}
+
+// library is an external one that was found.
+type library interface {
+	// Version of the library, "12.9.1".
+	Version() string
+	Close() error
+}
+
+// loaded is a unit that was compiled and loaded, or why it could not be.
+type loaded struct {
+	module Module
+	err    error
+}
+
+// Watcher observes a GPU from outside, through NVML.
+type Watcher interface {
+	// Watch starts to observe; the returned function says what happened since.
+	Watch() func() bench.Observation
+	Close() error
+}
+
+// New returns the backend of the device of a context. The watcher may be nil.
+func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
+	b := &Backend{
+		context: c, compiler: compiler, watcher: watcher,
+		libraries: map[provider]library{}, lacking: map[provider]string{}, modules: map[Unit]loaded{},
+	}
+	var l2 int
+	for _, a := range []struct {
+		attribute Attribute
+		value     *int
+	}{{CapabilityMajor, &b.capability.Major}, {CapabilityMinor, &b.capability.Minor}, {SMCount, &b.sms}, {L2Bytes, &l2}} {
+		v, err := c.Attribute(a.attribute)
+		if err != nil {
+			return nil, err
+		}
+		*a.value = v
+	}
+	b.l2 = int64(l2)
+	return b, nil
+}
+
+// L2 is the size of the L2 cache in bytes, as the driver tells it.
+func (b *Backend) L2() int64 { return b.l2 }
+
+// Libraries are the versions of what was found and is used, by name.
+func (b *Backend) Libraries() map[string]string {
+	versions := map[string]string{"compiler": b.compiler.Name()}
+	for p, l := range b.libraries {
+		versions[p.String()] = l.Version()
+	}
+	return versions
+}
+
+// Lacking says of each library that is not there why.
+func (b *Backend) Lacking() map[string]string {
+	reasons := map[string]string{}
+	for p, why := range b.lacking {
+		reasons[p.String()] = why
+	}
+	return reasons
+}
+
+// add keeps a library, or why it was not found.
+func (b *Backend) add(p provider, l library, err error) {
+	if err != nil {
+		b.lacking[p] = err.Error()
+		return
+	}
+	b.libraries[p] = l
+}
+
+func (b *Backend) has(p provider) bool { return p == own || b.libraries[p] != nil }
+
+// Close gives everything back.
+func (b *Backend) Close() error {
+	var errs []error
+	for _, l := range b.libraries {
+		errs = append(errs, l.Close())
+	}
+	if b.watcher != nil {
+		errs = append(errs, b.watcher.Close())
+	}
+	return errors.Join(append(errs, b.context.Close())...)
+}
+
+// Watch observes throttling, other processes and memory errors.
+func (b *Backend) Watch(bench.Place) func() bench.Observation {
+	if b.watcher == nil {
+		return func() bench.Observation { return bench.Observation{} }
+	}
+	return b.watcher.Watch()
+}
+
+// Limit knows none: the rate of an SM in a type depends on the chip, and its own peak is measured
+// before all else.
+func (b *Backend) Limit(schema.DType, bench.Place) bench.Limit { return bench.Limit{} }
+
+// function finds a kernel of a unit, which is compiled when the first kernel of it is asked for.
+// What does not compile is so for all.
+func (b *Backend) function(u Unit, name string) (Function, error) {
+	l, have := b.modules[u]
+	if !have {
+		image, err := b.compiler.Compile(u, b.capability)
+		if err == nil {
+			l.module, err = b.context.Load(image)
+		}
+		if err != nil {
+			l.err = fmt.Errorf("cuda: unit %s with %s: %w", u, b.compiler.Name(), err)
+		}
+		b.modules[u] = l
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	return b.context.Function(l.module, name)
+}
+
+// eventsFor gives n events, which are reused.
+func (b *Backend) eventsFor(n int) ([]Event, error) {
+	for len(b.events) < n {
+		e, err := b.context.NewEvent()
+		if err != nil {
+			return nil, err
+		}
+		b.events = append(b.events, e)
+	}
+	return b.events[:n], nil
+}
+
+// flush writes twice the L2, so that nothing of a case is left in it.
+func (b *Backend) flush() error {
+	bytes := 2 * b.l2
+	if b.flushed == 0 {
+		a, err := b.context.Alloc(bytes)
+		if err != nil {
+			return err
+		}
+		b.flushed = a
+	}
+	return b.context.Set(b.flushed, 0, bytes)
+}

@@ -1,0 +1,134 @@
+package cuda
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// kernel is a chain bound to the tensors of a workspace.
+type kernel struct {
+	name string
+	// enqueue adds one execution to the stream.
+	enqueue func() error
+}
+
+// Implementation names the library or the kernel.
+func (k *kernel) Implementation() string { return k.name }
+
+// binder makes the kernel of a chain. It returns an error that is bench.ErrUnsupported
+// for shapes that it has no kernel for; another provider may have one.
+type binder func(ws *workspace, c bench.Chain) (*kernel, error)
+
+// provider is where kernels come from, the preferred ones first.
+type provider int
+
+const (
+	cuDNN provider = iota
+	cuBLASLt
+	own // CUDA C of this package
+)
+
+func (p provider) String() string { return [...]string{"cudnn", "cublaslt", "hwcal"}[p] }
+
+// entry is a binder of one provider for a chain in some types.
+type entry struct {
+	provider provider
+	dtypes   []schema.DType
+	least    Capability // of the device
+	bind     binder
+}
+
+// entries by the name of their chain, filled by the init of the file that binds them.
+var entries = map[string][]entry{}
+
+// register adds the binder of a chain. A provider has one for a chain and type.
+func register(chain string, e entry) {
+	for _, o := range entries[chain] {
+		for _, d := range e.dtypes {
+			if o.provider == e.provider && slices.Contains(o.dtypes, d) {
+				panic(fmt.Sprintf("cuda: chain %s registered twice in %s by %s", chain, d, e.provider))
+			}
+		}
+	}
+	entries[chain] = append(entries[chain], e)
+	slices.SortStableFunc(entries[chain], func(a, b entry) int { return int(a.provider - b.provider) })
+}
+
+// floats are the types in which our own kernels compute with real numbers.
+var floats = []schema.DType{schema.FP64, schema.FP32, schema.TF32, schema.FP16, schema.BF16}
+
+// usable are the entries of a chain in a type that the device and its libraries allow,
+// best first.
+func (b *Backend) usable(chain string, d schema.DType) []entry {
+	var all []entry
+	for _, e := range entries[chain] {
+		if slices.Contains(e.dtypes, d) && b.has(e.provider) && b.capability.AtLeast(e.least.Major, e.least.Minor) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Kernels lists the chains that the device can run, each with its best provider.
+func (b *Backend) Kernels() []bench.KernelInfo {
+	var all []bench.KernelInfo
+	for _, chain := range slices.Sorted(maps.Keys(entries)) {
+		for _, d := range schema.DTypes() {
+			if es := b.usable(chain, d); len(es) > 0 {
+				all = append(all, bench.KernelInfo{Chain: chain, DType: d, Implementation: es[0].provider.String()})
+			}
+		}
+	}
+	return all
+}
+
+// Unsupported says why there is no matrix multiplication in a type; nothing if there is.
+func (b *Backend) Unsupported(d schema.DType) string {
+	if len(b.usable("gemm", d)) > 0 {
+		return ""
+	}
+	for _, e := range entries["gemm"] {
+		switch {
+		case !slices.Contains(e.dtypes, d):
+		case !b.capability.AtLeast(e.least.Major, e.least.Minor):
+			return fmt.Sprintf("a device of compute capability %s has no %s: %s would", b.capability, d, e.least)
+		case !b.has(e.provider):
+			return fmt.Sprintf("%s, which multiplies in %s, was not found: %s", e.provider, d, b.lacking[e.provider])
+		}
+	}
+	return fmt.Sprintf("this version has no kernels in %s for CUDA devices", d)
+}
+
+// Bind prepares the kernel of a chain. The providers come in their order, but that of the whole
+// chain of the case before the others: both sides of a pair then share its kernels.
+func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
+	candidates := ws.backend.usable(c.String(), ws.dtype)
+	preferred := ws.provider
+	slices.SortStableFunc(candidates, func(a, b entry) int {
+		switch {
+		case a.provider == b.provider:
+			return 0
+		case a.provider == preferred:
+			return -1
+		case b.provider == preferred:
+			return 1
+		}
+		return 0
+	})
+	err := fmt.Errorf("cuda: no kernel for %s in %s: %w", c, ws.dtype, bench.ErrUnsupported)
+	for _, e := range candidates {
+		var k *kernel
+		if k, err = e.bind(ws, c); err == nil {
+			return k, nil
+		}
+		err = fmt.Errorf("cuda: bind %s %s by %s: %w", c, ws.dtype, e.provider, err)
+		if !isUnsupported(err) {
+			break
+		}
+	}
+	return nil, err
+}

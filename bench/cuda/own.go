@@ -1,0 +1,53 @@
+package cuda
+
+import "hwcal/schema"
+
+// launcher is a kernel of ours with its geometry and arguments.
+type launcher struct {
+	ws       *workspace
+	function Function
+	grid     Grid
+	args     []Arg
+}
+
+func (l launcher) enqueue() error {
+	return l.ws.context.Launch(l.function, l.grid, l.args...)
+}
+
+// ours is a kernel of our own sources: the function of that name in the unit of the workspace's
+// type. The name of the implementation is that of the function, with the type.
+func (ws *workspace) ours(source, function string, g Grid, args ...Arg) (*kernel, error) {
+	return ws.oursIn(Unit{source, ws.dtype}, function, g, args...)
+}
+
+// oursIn is for a unit of another type, or of none.
+func (ws *workspace) oursIn(u Unit, function string, g Grid, args ...Arg) (*kernel, error) {
+	f, err := ws.backend.function(u, function)
+	if err != nil {
+		return nil, err
+	}
+	return &kernel{name: nameOf(function, u.DType), enqueue: launcher{ws, f, g, args}.enqueue}, nil
+}
+
+func nameOf(function string, d schema.DType) string {
+	name := own.String() + "_" + function
+	if d != "" {
+		name += "_" + string(d)
+	}
+	return name
+}
+
+// linear is a grid of threads over n items, each of which takes `each` of them.
+func linear(n int64, threads, each int) Grid {
+	items := int64(threads) * int64(each)
+	return Grid{Blocks: [3]int{int((n + items - 1) / items)}, Threads: [3]int{threads}}
+}
+
+// stay is a grid that stays on the device: enough blocks of so many threads for all SMs, or for n
+// items if these are fewer. Its threads go through the items in strides.
+func (b *Backend) stay(n int64, threads, each int) Grid {
+	const blocksPerSM = 8
+	g := linear(n, threads, each)
+	g.Blocks[0] = min(g.Blocks[0], b.sms*blocksPerSM)
+	return g
+}

@@ -1,0 +1,96 @@
+package cuda
+
+import (
+	"fmt"
+
+	"hwcal/bench"
+	"hwcal/bench/element"
+	"hwcal/schema"
+)
+
+// layout is the order in which the device keeps the elements of a tensor; bench counts
+// them in row-major order.
+type layout int
+
+const (
+	rowMajor layout = iota
+	// channelsLast keeps X[n,c,h,w] as [n,h,w,c], filters W[k,c,r,s] as [k,r,s,c] likewise: tensor
+	// cores multiply along the channels.
+	channelsLast
+	// transposed keeps W[k,n] as [n,k], and W[b,k,n] likewise: tensor cores take the right-hand side of types of
+	// one byte in this form only.
+	transposed
+)
+
+// tensor is one in the memory of the device, or of the host.
+type tensor struct {
+	*bench.Tensor
+	address Address
+	host    []byte // nil unless it is in page-locked memory of the host
+	element element.Element
+	layout  layout
+}
+
+// bytes of all elements.
+func (t *tensor) bytes() int64 { return t.Elems() * t.element.Bytes }
+
+// at is where the device keeps element i.
+func (t *tensor) at(i int64) int64 {
+	switch t.layout {
+	case channelsLast:
+		c, hw := t.Dims[1], t.Dims[2]*t.Dims[3]
+		n, channel, pixel := i/(c*hw), i/hw%c, i%hw
+		return (n*hw+pixel)*c + channel
+	case transposed:
+		rows, cols := t.Dims[len(t.Dims)-2], t.Dims[len(t.Dims)-1]
+		matrix, row, col := i/(rows*cols), i/cols%rows, i%cols
+		return (matrix*cols+col)*rows + row
+	}
+	return i
+}
+
+// layoutOf a tensor in a case: images and filters of convolutions, and what is done to images
+// alone, have the channels last.
+func layoutOf(c bench.Case, t *bench.Tensor) layout {
+	narrow := c.DType == schema.INT8 || c.DType == schema.FP8
+	for _, op := range c.Chain {
+		switch op.Name {
+		case "conv2d", "batchnorm", "channel_bias":
+			if len(t.Dims) == 4 {
+				return channelsLast
+			}
+		case "gemm", "gemm_batched":
+			if narrow && op.In[1] == t {
+				return transposed
+			}
+		}
+	}
+	return rowMajor
+}
+
+// image is the content of a new tensor: its block of random values, again and again.
+func (t *tensor) image(block []float64) []byte {
+	mem := make([]byte, t.bytes())
+	if t.layout == rowMajor {
+		first := int64(len(block))
+		for i, v := range block {
+			t.element.Set(mem, int64(i), v)
+		}
+		for done := first * t.element.Bytes; done < int64(len(mem)); {
+			done += int64(copy(mem[done:], mem[:min(done, first*t.element.Bytes)]))
+		}
+		return mem
+	}
+	for i := range t.Elems() {
+		t.element.Set(mem, t.at(i), block[i%int64(len(block))])
+	}
+	return mem
+}
+
+// bound refuses an index that is not of the tensor.
+func (t *tensor) bound(at, n int64) error {
+	if at < 0 || at+n > t.Elems() {
+		return fmt.Errorf("cuda: %s[%d:%d] of %d", t.Name, at, at+n, t.Elems())
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"hwcal/bench"
+	"hwcal/bench/element"
+	"hwcal/schema"
+)
+
+// workspace holds the tensors of one case on the device.
+type workspace struct {
+	backend *Backend
+	context Context
+	dtype   schema.DType
+	// provider of a kernel of the whole chain of the case.
+	provider provider
+	tensors  map[*bench.Tensor]*tensor
+	packed   map[packedKey]Address
+	blocks   []Address // allocated beside the tensors
+	hosts    []Address
+	graph    bool // runs are replayed from graphs instead of launched one by one
+	graphs   []recorded
+	closers  []func() error
+}
+
+// packedKey tells forms of parameters apart: the tensor, and how it is packed.
+type packedKey struct {
+	tensor *bench.Tensor
+	form   string
+}
+
+// Open allocates the tensors of a case and gives inputs their random values.
+func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
+	if len(b.usable(c.Chain.String(), c.DType)) == 0 && len(c.Chain) == 1 {
+		return nil, fmt.Errorf("cuda: no kernel for %s in %s: %w", c.Chain, c.DType, bench.ErrUnsupported)
+	}
+	ws := &workspace{
+		backend: b, context: b.context, dtype: c.DType, provider: own, graph: c.Graph,
+		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{},
+	}
+	if es := b.usable(c.Chain.String(), c.DType); len(es) > 0 {
+		ws.provider = es[0].provider
+	}
+	inputs := map[*bench.Tensor]int{}
+	for i, t := range c.Chain.Inputs() {
+		inputs[t] = i
+	}
+	for _, t := range c.Chain.Tensors() {
+		if _, have := ws.tensors[t]; have {
+			continue
+		}
+		i, input := inputs[t]
+		if err := ws.add(c, t, i, input); err != nil {
+			return nil, errors.Join(fmt.Errorf("cuda: tensor %s of %v: %w", t.Name, t.Dims, err), ws.Close())
+		}
+	}
+	return ws, nil
+}
+
+// add allocates a tensor and fills it: input number i with random values, others with zeros.
+func (ws *workspace) add(c bench.Case, t *bench.Tensor, i int, input bool) error {
+	own := &tensor{Tensor: t, element: element.OfTensor(t, c.DType), layout: layoutOf(c, t)}
+	var err error
+	if t.Host {
+		own.host, own.address, err = ws.context.AllocHost(own.bytes())
+		if err != nil {
+			return err
+		}
+		ws.hosts = append(ws.hosts, own.address)
+	} else if own.address, err = ws.alloc(own.bytes()); err != nil {
+		return err
+	}
+	ws.tensors[t] = own
+	switch {
+	case input && t.Host:
+		copy(own.host, own.image(t.Fill.Block(c.Seed, i, t.Elems())))
+	case input:
+		return ws.context.Upload(own.address, own.image(t.Fill.Block(c.Seed, i, t.Elems())))
+	case !t.Host:
+		return ws.context.Set(own.address, 0, own.bytes())
+	}
+	return nil
+}
+
+// alloc gives memory of the device until the workspace is closed.
+func (ws *workspace) alloc(bytes int64) (Address, error) {
+	a, err := ws.context.Alloc(max(bytes, 1))
+	if err == nil {
+		ws.blocks = append(ws.blocks, a)
+	}
+	return a, err
+}
+
+// packedOnce gives a form of parameters, of so many bytes, which the first kernel that wants it
+// makes from their values. The sides of a pair share it.
+func (ws *workspace) packedOnce(key packedKey, pack func() ([]byte, error)) (Address, error) {
+	if a, have := ws.packed[key]; have {
+		return a, nil
+	}
+	mem, err := pack()
+	if err != nil {
+		return 0, err
+	}
+	a, err := ws.alloc(int64(len(mem)))
+	if err != nil {
+		return 0, err
+	}
+	if err := ws.context.Upload(a, mem); err != nil {
+		return 0, err
+	}
+	ws.packed[key] = a
+	return a, nil
+}
+
+// of finds a tensor of the case.
+func (ws *workspace) of(t *bench.Tensor) *tensor {
+	own, ok := ws.tensors[t]
+	if !ok {
+		panic("cuda: tensor " + t.Name + " is not of this workspace")
+	}
+	return own
+}
+
+// pointer is the address of a tensor as an argument.
+func (ws *workspace) pointer(t *bench.Tensor) Arg { return Pointer(ws.of(t).address) }
+
+// values reads a whole tensor, in the order of bench.
+func (ws *workspace) values(t *bench.Tensor) ([]float64, error) {
+	v := make([]float64, t.Elems())
+	return v, ws.Read(t, 0, v)
+}
+
+// Read copies elements of a tensor.
+func (ws *workspace) Read(bt *bench.Tensor, at int64, dst []float64) error {
+	t := ws.of(bt)
+	if err := t.bound(at, int64(len(dst))); err != nil || len(dst) == 0 {
+		return err
+	}
+	if t.host != nil {
+		if err := ws.context.Synchronize(); err != nil {
+			return err
+		}
+		for i := range dst {
+			dst[i] = t.element.Get(t.host, t.at(at+int64(i)))
+		}
+		return nil
+	}
+	first, last := t.at(at), t.at(at)
+	for i := range dst {
+		first, last = min(first, t.at(at+int64(i))), max(last, t.at(at+int64(i)))
+	}
+	// One copy of all that lies between, as each takes microseconds.
+	size := t.element.Bytes
+	mem := make([]byte, (last-first+1)*size)
+	if err := ws.context.Download(mem, t.address+Address(first*size)); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] = t.element.Get(mem, t.at(at+int64(i))-first)
+	}
+	return nil
+}
+
+// Poison writes to elements of a tensor what no kernel computes.
+func (ws *workspace) Poison(bt *bench.Tensor, at []int64) error {
+	t := ws.of(bt)
+	size := t.element.Bytes
+	if t.host != nil {
+		for _, i := range at {
+			t.element.Spoil(t.host, t.at(i))
+		}
+		return nil
+	}
+	wrong := make([]byte, size)
+	t.element.Spoil(wrong, 0)
+	for _, i := range at {
+		if err := ws.context.Upload(t.address+Address(t.at(i)*size), wrong); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close gives the memory back. Of a lost device nothing can be given back, which is no error
+// of its own.
+func (ws *workspace) Close() error {
+	var errs []error
+	keep := func(err error) {
+		if !errors.Is(err, bench.ErrLost) {
+			errs = append(errs, err)
+		}
+	}
+	keep(ws.context.Synchronize())
+	for _, c := range ws.closers {
+		keep(c())
+	}
+	for _, r := range ws.graphs {
+		keep(ws.context.FreeGraph(r.graph))
+	}
+	for _, a := range ws.blocks {
+		keep(ws.context.Free(a))
+	}
+	for _, a := range ws.hosts {
+		keep(ws.context.FreeHost(a))
+	}
+	*ws = workspace{backend: ws.backend, context: ws.context}
+	return errors.Join(errs...)
+}
+
+func isUnsupported(err error) bool { return errors.Is(err, bench.ErrUnsupported) }
