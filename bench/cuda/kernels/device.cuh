@@ -6,6 +6,11 @@
 #ifdef HWCAL_EMULATED
 #include "emulated.h"
 #else
+// DYNAMIC_SHARED(float, x) declares x: the shared memory of the block that the launch asks for.
+#define DYNAMIC_SHARED(type, name)                                    \
+  extern __shared__ __align__(1024) unsigned char dynamic_shared[];   \
+  type *const name = reinterpret_cast<type *>(dynamic_shared)
+
 __device__ inline unsigned long long nanoseconds() {
   unsigned long long t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
