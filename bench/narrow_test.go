@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,4 +138,52 @@ func TestSeveralUnits(t *testing.T) {
 	if told != 1 {
 		t.Errorf("%d reasons for the pattern that is missing, want 1", told)
 	}
+}
+
+// What a tensor core cuts off is within the bounds: of sums in steps, aligned with the largest
+// term, with so many bits behind the point.
+func TestTensorCoreBounds(t *testing.T) {
+	for _, c := range []struct {
+		d                   schema.DType
+		bits, step, promote int
+	}{{schema.TF32, 24, 4, 0}, {schema.BF16, 24, 8, 0}, {schema.FP16, 25, 16, 0}, {schema.FP8, 13, 16, 128}, {schema.FP8, 13, 32, 128}} {
+		for _, k := range []int{1, 7, 200, 4096} {
+			rng := rand.New(rand.NewPCG(1, uint64(k)))
+			x, w := make([]float64, k), make([]float64, k)
+			for i := range x {
+				// All of a sign: the worst there is for sums that are cut off.
+				x[i], w[i] = narrowed(rng.Float64(), c.d), narrowed(rng.Float64(), c.d)
+			}
+			field := func(v []float64) ref.Field { return ref.Exact(func(i int64) float64 { return v[i] }) }
+			want := ref.Gemm(field(x), field(w), 1, int64(k), precisionOf(c.d))(0)
+			got, promoted := 0.0, 0.0
+			for from := 0; from < k; from += c.step {
+				if c.promote > 0 && from%c.promote == 0 {
+					promoted, got = promoted+got, 0
+				}
+				terms := []float64{got}
+				for i := from; i < min(from+c.step, k); i++ {
+					terms = append(terms, x[i]*w[i])
+				}
+				_, e := math.Frexp(slices.Max(terms))
+				got = 0
+				for _, v := range terms {
+					got += math.Ldexp(math.Trunc(math.Ldexp(v, c.bits-e+1)), e-1-c.bits)
+				}
+				_, e = math.Frexp(got)
+				kept := min(c.bits, 23)
+				got = math.Ldexp(math.Trunc(math.Ldexp(got, kept-e+1)), e-1-kept)
+			}
+			got += promoted
+			if diff := math.Abs(got - want.V); diff > want.E {
+				t.Errorf("%s, k = %d: %g, want %g +- %g", c.d, k, got, want.V, want.E)
+			}
+		}
+	}
+}
+
+// narrowed cuts v off to the significand of a type.
+func narrowed(v float64, d schema.DType) float64 {
+	_, e := math.Frexp(v)
+	return math.Ldexp(math.Trunc(math.Ldexp(v, -e)/d.UnitRoundoff()), e) * d.UnitRoundoff()
 }

@@ -21,32 +21,58 @@ const verifyElems = 1 << 14
 // verifyRun is the number of neighbours that are verified together.
 const verifyRun = 16
 
-// precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else. In
-// fp16 vector units add in fp16; kernels may let them do so for shortSum products.
-// Numbers of 16 bits are rounded to their type when they are stored.
+// precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else; in tensor
+// cores it is cut off instead of rounded. In fp16 vector units add in fp16; kernels may let
+// them do so for shortSum products. Narrow numbers are rounded to their type when they are
+// stored.
 func precisionOf(d schema.DType) ref.Precision {
 	switch d {
 	case schema.FP64:
 		return ref.Precision{U: schema.FP64.UnitRoundoff()}
 	case schema.INT8:
 		return ref.Precision{}
+	case schema.TF32:
+		// A result may be kept in fp32: the product that reads it drops the low bits.
+		return ref.Precision{U: cutOff, Stored: ref.Rounding{U: 2 * schema.TF32.UnitRoundoff(), Tiny: tinyBF16}}
 	case schema.FP16:
 		ku := shortSum * schema.FP16.UnitRoundoff()
-		return ref.Precision{U: schema.FP32.UnitRoundoff(), Short: ku / (1 - ku), Tiny: tinyFP16,
+		return ref.Precision{U: cutOff, Short: ku / (1 - ku), Tiny: tinyFP16,
 			Stored: ref.Rounding{U: schema.FP16.UnitRoundoff(), Tiny: tinyFP16}}
 	case schema.BF16:
-		return ref.Precision{U: schema.FP32.UnitRoundoff(),
+		return ref.Precision{U: cutOff,
 			Stored: ref.Rounding{U: schema.BF16.UnitRoundoff(), Tiny: tinyBF16}}
+	case schema.FP8:
+		const ku = shortSumFP8 * cutOffFP8
+		return ref.Precision{U: cutOff, Short: ku / (1 - ku),
+			Stored: ref.Rounding{U: schema.FP8.UnitRoundoff(), Tiny: tinyFP8}}
 	}
 	return ref.Precision{U: schema.FP32.UnitRoundoff()}
 }
 
-const shortSum = 32
+// Tensor cores add the exact products of a step and the sum so far at once, aligned with the
+// largest of them; they cut off what lies below the last bit and, at the end, what fp32 does not
+// hold. From Ampere on at least 24 bits lie behind the point, so that with steps of four
+// products and more no addition costs more than the last bit of fp32; of fp8, Ada and Hopper
+// keep 13. (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores,
+// PeerJ CS 2021; Khattak and Mikaitis, Accurate models of NVIDIA tensor cores, arXiv 2512.07004.)
+const (
+	cutOff    = 0x1p-23
+	cutOffFP8 = 0x1p-13
+)
 
-// Half of the smallest number of fp16; the smallest normal one of bf16, as the units for
-// it take what lies below for 0.
+// shortSum is how many products kernels may add in fp16. Those of fp8 move their sums to fp32
+// after 128 products, as CUTLASS does unless told otherwise: eight steps of 16, each of which
+// cuts off the sum so far and the new one too.
+const (
+	shortSum    = 32
+	shortSumFP8 = 128 + 2*8
+)
+
+// Half of the smallest number of fp16 and fp8; the smallest normal one of bf16, as the units
+// for it take what lies below for 0, and of tf32.
 const (
 	tinyFP16 = 0x1p-25
+	tinyFP8  = 0x1p-10
 	tinyBF16 = 0x1p-126
 )
 
