@@ -1,0 +1,151 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// libnvrtc are the functions of NVRTC, 11.2 or newer. A program is a handle; a size counts the zero at
+// the end of a text.
+type libnvrtc struct {
+	version     func(major, minor *int32) result                                                   `c:"nvrtcVersion"`
+	archCount   func(n *int32) result                                                              `c:"nvrtcGetNumSupportedArchs"`
+	archs       func(archs *int32) result                                                          `c:"nvrtcGetSupportedArchs"`
+	create      func(program *uintptr, source, name string, n int32, headers, names **byte) result `c:"nvrtcCreateProgram"`
+	compile     func(program uintptr, n int32, options **byte) result                              `c:"nvrtcCompileProgram"`
+	destroy     func(program *uintptr) result                                                      `c:"nvrtcDestroyProgram"`
+	logSize     func(program uintptr, bytes *uintptr) result                                       `c:"nvrtcGetProgramLogSize"`
+	log         func(program uintptr, log *byte) result                                            `c:"nvrtcGetProgramLog"`
+	cubinSize   func(program uintptr, bytes *uintptr) result                                       `c:"nvrtcGetCUBINSize"`
+	cubin       func(program uintptr, image *byte) result                                          `c:"nvrtcGetCUBIN"`
+	ptxSize     func(program uintptr, bytes *uintptr) result                                       `c:"nvrtcGetPTXSize"`
+	ptx         func(program uintptr, image *byte) result                                          `c:"nvrtcGetPTX"`
+	errorString func(code result) string                                                           `c:"nvrtcGetErrorString"`
+}
+
+// nvrtc is NVIDIA's compiler as a library.
+type nvrtc struct {
+	libnvrtc
+	major, minor int32
+	known        []int // capabilities, 90 for 9.0
+}
+
+// newNVRTC loads the newest NVRTC whose code a driver of that version takes: one of the same
+// major version of CUDA, or an older one.
+func newNVRTC(driver int) (Compiler, error) {
+	var names []string
+	for major := min(driver/1000, 13); major >= 11; major-- {
+		if major == 11 {
+			names = append(names, "libnvrtc.so.11.2") // which all from 11.2 on are called
+		} else {
+			names = append(names, fmt.Sprintf("libnvrtc.so.%d", major))
+		}
+	}
+	return loadNVRTC(names...)
+}
+
+func loadNVRTC(names ...string) (*nvrtc, error) {
+	lib, err := openShared(names...)
+	if err != nil {
+		return nil, err
+	}
+	n := &nvrtc{}
+	if err := lib.bind(&n.libnvrtc); err != nil {
+		return nil, fmt.Errorf("NVRTC is older than 11.2: %w", err)
+	}
+	if err := n.check("nvrtcVersion", n.version(&n.major, &n.minor)); err != nil {
+		return nil, err
+	}
+	var count int32
+	if err := n.check("nvrtcGetNumSupportedArchs", n.archCount(&count)); err != nil {
+		return nil, err
+	}
+	archs := make([]int32, count+1) // never empty
+	if err := n.check("nvrtcGetSupportedArchs", n.archs(&archs[0])); err != nil {
+		return nil, err
+	}
+	for _, a := range archs[:count] {
+		if a < 90 || n.major >= 12 { // 11.8 has sm_90, but not sm_90a
+			n.known = append(n.known, int(a))
+		}
+	}
+	return n, nil
+}
+
+func (n *nvrtc) check(call string, code result) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{Call: call, Code: int(code), Name: n.errorString(code)}
+}
+
+func (n *nvrtc) Name() string { return fmt.Sprintf("nvrtc %d.%d", n.major, n.minor) }
+
+// Compile gives a cubin; for a device that is newer than the compiler, PTX of the newest
+// capability that it knows.
+func (n *nvrtc) Compile(u Unit, c Capability) ([]byte, error) {
+	if slices.Contains(n.known, 10*c.Major+c.Minor) {
+		return n.build(u, c.Arch())
+	}
+	older := slices.DeleteFunc(slices.Clone(n.known), func(known int) bool { return known > 10*c.Major+c.Minor })
+	if len(older) == 0 {
+		return nil, fmt.Errorf("cuda: %s compiles for capabilities %v, not for %s", n.Name(), n.known, c)
+	}
+	return n.build(u, fmt.Sprintf("compute_%d", slices.Max(older)))
+}
+
+// build compiles for a target: "sm_90a" gives a cubin, "compute_90a" PTX.
+func (n *nvrtc) build(u Unit, target string) ([]byte, error) {
+	source, err := u.Text()
+	if err != nil {
+		return nil, err
+	}
+	headers := Headers()
+	names := slices.Sorted(maps.Keys(headers))
+	var texts []string
+	for _, name := range names {
+		texts = append(texts, headers[name])
+	}
+	var program uintptr
+	if err := n.check("nvrtcCreateProgram", n.create(&program, source, u.Source+".cu", int32(len(names)), cStrings(texts), cStrings(names))); err != nil {
+		return nil, err
+	}
+	defer n.destroy(&program)
+	options := append(u.Options(), "--gpu-architecture="+target)
+	if err := n.check("nvrtcCompileProgram", n.compile(program, int32(len(options)), cStrings(options))); err != nil {
+		log, _ := n.read("nvrtcGetProgramLog", program, n.logSize, n.log)
+		e := err.(*Error)
+		e.Log = strings.TrimRight(string(log), "\x00\n")
+		return nil, e
+	}
+	if strings.HasPrefix(target, "sm_") {
+		return n.read("nvrtcGetCUBIN", program, n.cubinSize, n.cubin)
+	}
+	return n.read("nvrtcGetPTX", program, n.ptxSize, n.ptx)
+}
+
+// read gets what a program has of a kind.
+func (n *nvrtc) read(call string, program uintptr, size func(uintptr, *uintptr) result, get func(uintptr, *byte) result) ([]byte, error) {
+	var bytes uintptr
+	if err := n.check(call+"Size", size(program, &bytes)); err != nil {
+		return nil, err
+	}
+	mem := make([]byte, bytes+1) // never empty
+	if err := n.check(call, get(program, &mem[0])); err != nil {
+		return nil, err
+	}
+	return mem[:bytes], nil
+}
+
+// cStrings is an array of strings of C, in Go's memory: the pointers in it keep them alive.
+func cStrings(all []string) **byte {
+	array := make([]*byte, len(all)+1) // never empty
+	for i, s := range all {
+		array[i] = &append([]byte(s), 0)[0]
+	}
+	return &array[0]
+}

@@ -1,0 +1,9 @@
+//go:build !(linux && (amd64 || arm64))
+
+package cuda
+
+import "errors"
+
+func newNVRTC(int) (Compiler, error) {
+	return nil, errors.New("cuda: NVRTC is only loaded on linux/amd64 and linux/arm64")
+}
