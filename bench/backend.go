@@ -114,6 +114,19 @@ type Place struct {
 	NUMA    NUMA
 }
 
+// deviceParts is the number of equal parts of a whole device: so many that each of its
+// processors has several, and one more or less makes no difference.
+const deviceParts = 1024
+
+// Parts is the number of parts in which operations cut their work that have to know: one a
+// thread, or on a device that is not divided into threads a fixed number.
+func (p Place) Parts() int {
+	if p.Threads == 0 {
+		return deviceParts
+	}
+	return p.Threads
+}
+
 // NUMA binds the threads of a place to the cores of one node and its memory to
 // another, or the same. The zero value binds nothing.
 type NUMA struct {

@@ -45,7 +45,7 @@ func build(t *testing.T, name, shape string) (Shape, Chain) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := p.Build(s, 1)
+	c, err := p.Build(s, Place{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestBuildRefusesShapes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Build(s, 1); err == nil {
+		if _, err := p.Build(s, Place{Threads: 1}); err == nil {
 			t.Errorf("%s %s: no error", c.pattern, c.shape)
 		}
 	}

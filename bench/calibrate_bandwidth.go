@@ -16,6 +16,16 @@ import (
 // curveFrom is the smallest working set of a curve, for each thread.
 const curveFrom = 16 << 10
 
+// deviceCurveFrom is that of a whole device, whose caches are larger.
+const deviceCurveFrom = 1 << 20
+
+func curveStart(p Place) int64 {
+	if p.Threads == 0 {
+		return deviceCurveFrom
+	}
+	return curveFrom * int64(p.Threads)
+}
+
 // dramRate, in bytes a second, estimates how fast a place is done with DRAM per
 // byte of one array: first touch, verification and samples of every kernel.
 const dramRate = 40 << 20
@@ -27,13 +37,10 @@ const curveTo = 256 << 20
 // the levels are read off, and every kernel on every level; the main kernels over
 // the number of threads.
 func (c *Calibrator) bandwidthSteps() []step {
-	if c.Device.CPU == nil {
-		return nil
-	}
-	c.levels = claimedLevels(c.Device.CPU.Caches)
-	all := Place{Threads: c.Options.Threads}
-	steps := []step{c.curveStep(Place{Threads: 1})}
-	if c.Options.Mode != schema.Quick && all.Threads > 1 {
+	c.levels = c.claimed()
+	all := c.all()
+	steps := []step{c.curveStep(c.one())}
+	if c.Options.Mode != schema.Quick && all != c.one() {
 		steps = append(steps, c.curveStep(all))
 	}
 	for _, level := range c.levels.names() {
@@ -46,6 +53,14 @@ func (c *Calibrator) bandwidthSteps() []step {
 		}
 	}
 	return steps
+}
+
+// claimed are the levels as the machine claims them.
+func (c *Calibrator) claimed() levels {
+	if c.Device.CPU == nil {
+		return deviceLevels(*c.Device.GPU)
+	}
+	return claimedLevels(c.Device.CPU.Caches)
 }
 
 // pointCost is what a point of a curve is planned at.
@@ -73,7 +88,7 @@ func (c *Calibrator) levelStep(level schema.Level, p Place, main bool) step {
 		}
 	}
 	cost := time.Duration(len(kernels)) * c.pointCost()
-	if level == schema.DRAM {
+	if level == c.levels.outer && c.Device.Kind == schema.CPU {
 		cost += time.Duration(c.Runner.Settings.DRAMArray / dramRate * int64(time.Second))
 	}
 	return step{
@@ -84,6 +99,22 @@ func (c *Calibrator) levelStep(level schema.Level, p Place, main bool) step {
 		},
 	}
 }
+
+// outerArray is the least of one array and thread behind the caches: on a GPU far more than its
+// L2 holds.
+func (c *Calibrator) outerArray() int64 {
+	least := c.Runner.Settings.DRAMArray
+	if c.Device.Kind == schema.GPU {
+		for _, cache := range c.levels.caches {
+			least = max(least, beyondCache*cache.size)
+		}
+	}
+	return least
+}
+
+// beyondCache is how many times the cache of a GPU an array takes that is to be read from memory: the share
+// that the cache still holds is below the tolerance of a bound.
+const beyondCache = 20
 
 // memory is what a working set may take at most: half of what is available.
 func (c *Calibrator) memory() int64 { return c.Options.MemoryBytes / 2 }
@@ -100,11 +131,11 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		largest = max(largest, cache.capacity(p.Threads))
 	}
 	for i := 0; ; i++ {
-		bytes := int64(curveFrom*float64(p.Threads)*math.Pow(2, float64(i)/2)) &^ 4095
+		bytes := int64(float64(curveStart(p))*math.Pow(2, float64(i)/2)) &^ 4095
 		if bytes > c.memory() {
 			break
 		}
-		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Threads))
+		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
 		if err != nil {
 			return err
@@ -121,7 +152,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	if len(curve) == 0 {
 		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
 	}
-	if p.Threads == 1 {
+	if p == c.one() {
 		c.learn(curve)
 	}
 	for i := range entries {
@@ -151,12 +182,12 @@ func (c *Calibrator) learn(curve []curvePoint) {
 
 // measureLevel runs kernels on the working set of a level.
 func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, kernels []Stream, scale float64) error {
-	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.Runner.Settings.DRAMArray, c.memory())
+	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.outerArray(), c.memory())
 	if err != nil {
 		return err
 	}
 	elems := bytes / schema.FP64.Bytes()
-	arrays := NewStreamArrays(elems, int64(p.Threads))
+	arrays := NewStreamArrays(elems, int64(p.Parts()))
 	var all Chain
 	for _, s := range kernels {
 		all = append(all, s.Op(arrays))
@@ -181,7 +212,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		}
 		entry := bandwidthEntry(s, arrays, p, m)
 		entry.Level = level
-		if level == schema.DRAM && limited {
+		if level == c.levels.outer && limited {
 			m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", entry.WorkingSetBytes)
 		}
 		c.addBandwidth(entry, m)
@@ -209,7 +240,7 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 // of as many threads, its last two doublings: a part of it came from a cache, as where a
 // neighbour left the last level for a while. It runs when everything is measured.
 func (c *Calibrator) flagCached() {
-	fromDRAM := func(e schema.Bandwidth) bool { return e.Level == schema.DRAM && e.Pattern == "read" }
+	fromDRAM := func(e schema.Bandwidth) bool { return e.Level == c.levels.outer && e.Pattern == "read" }
 	last, plateau := map[int]int64{}, map[int]float64{}
 	for _, e := range c.Device.Bandwidth {
 		if fromDRAM(e) {

@@ -12,7 +12,7 @@ import (
 // thread is that of DRAM early; what two threads read there later, from the cache, is
 // not the bandwidth of DRAM.
 func TestCachedReadsAreNotQuoted(t *testing.T) {
-	c := &Calibrator{}
+	c := &Calibrator{levels: levels{outer: schema.DRAM}}
 	const mib = 1 << 20
 	for _, p := range []struct {
 		threads int

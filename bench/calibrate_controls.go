@@ -42,18 +42,18 @@ func (c *Calibrator) controlSteps() []step {
 	for _, p := range c.Options.Patterns {
 		if !slices.Contains(groups, p.Group) {
 			groups = append(groups, p.Group)
-			plan(schema.SameCode, p, p.Shapes(c.Options.Mode)[0], 0)
+			plan(schema.SameCode, p, c.shapes(p)[0], 0)
 		}
 	}
 	return steps
 }
 
 func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind, pattern Pattern, s Shape, d schema.DType, part int, scale float64) error {
-	chain, err := pattern.In(d).Build(s, c.Options.Threads)
+	chain, err := pattern.In(d).Build(s, c.all())
 	if err != nil {
 		return err
 	}
-	cs := Case{Chain: chain, DType: d, Place: Place{Threads: c.Options.Threads}, Seed: c.Options.Seed}
+	cs := Case{Chain: chain, DType: d, Place: c.all(), Seed: c.Options.Seed}
 	r := c.runner(scale)
 	cmp, err := r.Control(ctx, cs, r.Settings.PairBudget, part)
 	if err != nil {

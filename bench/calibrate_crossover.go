@@ -86,7 +86,7 @@ func (c *Calibrator) sweepUsual(s sweep, budget time.Duration) time.Duration {
 func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.Duration) error {
 	r := c.runner(sweepWarmUp)
 	r.Settings.RetryTime = budget / sweepPoints
-	p := Place{Threads: c.Options.Threads}
+	p := c.all()
 	deadline := r.Now().Add(budget)
 	verdicts := make([]schema.Verdict, len(s.pattern.Sweep))
 	measured := make([]Comparison, len(verdicts))
@@ -95,7 +95,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 		if verdicts[0] != "" && verdicts[len(verdicts)-1] != "" && !r.Now().Before(deadline) {
 			break
 		}
-		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[at], p.Threads)
+		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[at], p)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 			continue
 		}
 		list := fmt.Sprintf("fusion_crossovers/%d/points", len(c.Device.FusionCrossovers))
-		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[i], p.Threads)
+		chain, err := s.pattern.In(s.dtype).Build(s.pattern.Sweep[i], p)
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func TestSweepsGrow(t *testing.T) {
 	for _, p := range Patterns() {
 		last := int64(0)
 		for _, s := range p.Sweep {
-			chain, err := p.Build(s, 2)
+			chain, err := p.Build(s, Place{Threads: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,13 +12,13 @@ import (
 func (c *Calibrator) fusionSteps() []step {
 	var steps []step
 	for _, pattern := range c.Options.Patterns {
-		for i, s := range pattern.Shapes(c.Options.Mode) {
+		for i, s := range c.shapes(pattern) {
 			for _, d := range c.fusionDTypes() {
 				if c.lacks(pattern, d) {
 					continue
 				}
 				for _, way := range c.ways(pattern, i, d) {
-					label := fmt.Sprintf("%s %s %s, %s, %s", pattern.Name, d, s, way.place, way.cache)
+					label := fmt.Sprintf("%s %s %s, %s", pattern.Name, d, s, way)
 					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					}))
@@ -44,8 +44,18 @@ func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.D
 
 // way is how a pair is measured.
 type way struct {
-	place Place
-	cache schema.CacheState
+	place  Place
+	cache  schema.CacheState
+	launch schema.LaunchMode // empty for a device that launches nothing
+}
+
+// String reads "2 threads, warm", "whole device, warm, graph".
+func (w way) String() string {
+	words := fmt.Sprintf("%s, %s", w.place, w.cache)
+	if w.launch != "" {
+		words += ", " + string(w.launch)
+	}
+	return words
 }
 
 // typicalShapes is the number of shapes, the first ones of a pattern, that runs of a mode
@@ -53,32 +63,38 @@ type way struct {
 var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 
 // ways are those of shape i of a pattern: warm caches and all threads; for the typical
-// shapes cold caches and one thread too. The main dtype is measured on all shapes. Of the
+// shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main dtype is measured on all shapes. Of the
 // others a full run has the typical shapes only, or a user's, and a default run one way.
 func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
-	all, one := Place{Threads: c.Options.Threads}, Place{Threads: 1}
+	all, one := c.all(), c.one()
 	mode, typical, other := c.Options.Mode, i < typicalShapes[c.Options.Mode], d != c.mainDType()
+	ways := []way{{all, schema.Warm, ""}, {all, schema.Cold, ""}, {one, schema.Warm, ""}, {one, schema.Cold, ""}}
+	if c.Device.Kind == schema.GPU {
+		// Networks whose kernels are short run from graphs, where launching costs less.
+		ways = []way{{all, schema.Warm, schema.LaunchStream}, {all, schema.Warm, schema.LaunchGraph}, {all, schema.Cold, schema.LaunchStream}}
+	}
 	switch {
 	case other && mode == schema.Full && !typical && !p.Own:
 		return nil
 	case other && mode == schema.Default || !typical:
-		return []way{{all, schema.Warm}}
-	}
-	ways := []way{{all, schema.Warm}, {all, schema.Cold}, {one, schema.Warm}, {one, schema.Cold}}
-	if all == one {
+		return ways[:1]
+	case c.Device.Kind == schema.CPU && all == one:
 		return ways[:2]
-	}
-	if c.Options.Mode == schema.Default {
+	case mode == schema.Default:
 		return ways[:3]
 	}
 	return ways
 }
 
-// mainDType is that in which fusion is measured most: fp32, if it is measured.
+// mainDType is that in which fusion is measured most: that of networks, fp32 on CPUs and
+// bf16 on GPUs, if it is measured.
 func (c *Calibrator) mainDType() schema.DType {
-	dtypes := c.fusionDTypes()
-	if slices.Contains(dtypes, schema.FP32) {
-		return schema.FP32
+	dtypes, main := c.fusionDTypes(), schema.FP32
+	if c.Device.Kind == schema.GPU {
+		main = schema.BF16
+	}
+	if slices.Contains(dtypes, main) {
+		return main
 	}
 	return dtypes[0]
 }
@@ -101,17 +117,18 @@ func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
 }
 
 func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64) error {
-	chain, err := pattern.In(d).Build(s, w.place.Threads)
+	chain, err := pattern.In(d).Build(s, w.place)
 	if err != nil {
 		return err
 	}
-	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold}
+	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
 	r := c.runner(scale)
 	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
 	if err != nil {
 		return err
 	}
 	entry := FusionEntry(pattern, s, cs, cmp)
+	entry.Launch = w.launch
 	if err := c.explain(ctx, &entry, cs, &cmp); err != nil {
 		return err
 	}

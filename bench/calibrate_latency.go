@@ -27,30 +27,37 @@ const (
 func (c *Calibrator) latencySteps() []step {
 	var steps []step
 	plan := func(level schema.Level, page int64) {
+		label := fmt.Sprintf("latency %s", level)
+		if page > 0 {
+			label += fmt.Sprintf(", %d KiB pages", page>>10)
+		}
 		steps = append(steps, step{
-			label: fmt.Sprintf("latency %s, %d KiB pages", level, page>>10),
+			label: label,
 			cost:  c.Runner.Settings.CaseBudget + c.Runner.Settings.WarmUp + 500*time.Millisecond,
 			run: func(ctx context.Context, scale float64) error {
 				return c.measureLatency(ctx, level, page, scale)
 			},
 		})
 	}
-	if c.Device.CPU == nil {
-		return nil
+	if c.Device.Kind == schema.GPU {
+		for _, level := range c.levels.names() {
+			plan(level, 0)
+		}
+		return steps
 	}
 	for _, level := range c.levels.names() {
 		plan(level, hugePageBytes)
 	}
-	plan(schema.DRAM, basePageBytes)
+	plan(c.levels.outer, basePageBytes)
 	return steps
 }
 
 func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, page int64, scale float64) error {
 	var bytes int64
-	if level == schema.DRAM {
-		bytes = min(max(chaseDRAMBytes, c.levels.flatFrom), c.memory()) &^ (hugePageBytes - 1)
+	if level == c.levels.outer {
+		bytes = min(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory()) &^ (hugePageBytes - 1)
 	} else {
-		array, _, err := c.levels.arrayBytes(level, 1, 0, c.memory())
+		array, _, err := c.levels.arrayBytes(level, c.one().Threads, 0, c.memory())
 		if err != nil {
 			return err
 		}
@@ -58,7 +65,7 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	}
 	op := Chase(bytes, chaseLoads)
 	m, err := c.measure(ctx, Case{
-		Chain: Chain{op}, DType: schema.FP64, Place: Place{Threads: 1},
+		Chain: Chain{op}, DType: schema.FP64, Place: c.one(),
 		Seed: c.Options.Seed, SmallPages: page == basePageBytes,
 	}, scale)
 	if err != nil {
@@ -76,6 +83,14 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
 	})
 	return nil
+}
+
+// outerChase is the least working set that a GPU's cache has no part in.
+func (c *Calibrator) outerChase() int64 {
+	if c.Device.Kind == schema.CPU {
+		return 0 // the curve tells
+	}
+	return c.outerArray()
 }
 
 // nanoseconds of one load of a chase.

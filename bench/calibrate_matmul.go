@@ -23,19 +23,22 @@ type matmulCase struct {
 }
 
 // headlineShape is large, and still so short that it gives many samples.
-func headlineShape(mode schema.Mode) Shape {
-	if mode == schema.Quick {
+func (c *Calibrator) headlineShape() Shape {
+	switch {
+	case c.Device.Kind == schema.GPU:
+		return square(deviceSize)
+	case c.Options.Mode == schema.Quick:
 		return square(1024)
 	}
 	return square(2048)
 }
 
 func (c *Calibrator) newMatmulCase(pattern Pattern, s Shape, d schema.DType, p Place) matmulCase {
-	chain, err := pattern.Build(s, p.Threads)
+	chain, err := pattern.Build(s, p)
 	if err != nil {
 		panic(err) // a shape of our own
 	}
-	headline := pattern.Name == "matmul" && slices.Equal(s, headlineShape(c.Options.Mode))
+	headline := pattern.Name == "matmul" && slices.Equal(s, c.headlineShape())
 	return matmulCase{pattern, s, d, p, chain, headline}
 }
 
@@ -52,7 +55,7 @@ func (c *Calibrator) matmulCases() []matmulCase {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, s := range pattern.Shapes(c.Options.Mode) {
+				for _, s := range c.shapes(pattern) {
 					cases = append(cases, c.newMatmulCase(pattern, s, d, p))
 				}
 			}
@@ -62,7 +65,7 @@ func (c *Calibrator) matmulCases() []matmulCase {
 }
 
 func (m matmulCase) once() time.Duration {
-	return once(m.chain.FLOP(), m.chain.FusedBytes(m.dtype), m.dtype, m.place.Threads)
+	return once(m.chain.FLOP(), m.chain.FusedBytes(m.dtype), m.dtype, m.place)
 }
 
 // least is what a case takes whatever its budget, at so much for one execution:
@@ -136,7 +139,7 @@ func (c *Calibrator) scalingSteps() []step {
 	steps := c.peakSteps(places)
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
-			steps = append(steps, c.matmulStep(c.newMatmulCase(matmuls[0], headlineShape(c.Options.Mode), d, p)))
+			steps = append(steps, c.matmulStep(c.newMatmulCase(matmuls[0], c.headlineShape(), d, p)))
 		}
 	}
 	return steps

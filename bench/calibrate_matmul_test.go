@@ -51,7 +51,7 @@ func TestMatmulCurve(t *testing.T) {
 			if s[0] == s[1] && s[0] == s[2] {
 				sizes[e.Threads] = append(sizes[e.Threads], s[0])
 			}
-			if slices.Equal(s, headlineShape(mode).Values()) {
+			if slices.Equal(s, cal.headlineShape().Values()) {
 				scaled = append(scaled, e.Threads)
 			}
 			if e.Efficiency == 0 {

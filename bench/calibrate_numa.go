@@ -49,7 +49,7 @@ func (c *Calibrator) numaSteps() []step {
 func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale float64) error {
 	most = min(most, c.memory())
 	bytes := min(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatFrom), most) &^ 4095
-	read, arrays := Streams[0], NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Threads))
+	read, arrays := Streams[0], NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 	rate, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 		WorkingSetBytes: read.WorkingSet(arrays), GBps: bandwidthEntry(read, arrays, p, rate).GBps,
 		ChaseBytes: op.Out.Elems() * schema.FP64.Bytes(), Nanoseconds: stat.Summarize(nanoseconds(chase), stat.Smaller),
 	}
-	if inner, best := c.innerLatency(schema.DRAM, hugePageBytes); path.Nanoseconds.Best*boundTolerance < best {
+	if inner, best := c.innerLatency(c.levels.outer, hugePageBytes); path.Nanoseconds.Best*boundTolerance < best {
 		chase.warn(schema.Implausible, "%.1f ns are below the %.1f of %s", path.Nanoseconds.Best, best, inner)
 	}
 	for i, code := range chase.Warnings {

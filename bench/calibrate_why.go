@@ -23,7 +23,7 @@ func (s saving) total() float64 { return s.flop + s.traffic + s.overhead }
 // nothing.
 func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp *Comparison) error {
 	level, gbps := c.intermediates(cs)
-	start, err := c.startCost(ctx, cs.Place)
+	start, err := c.startCost(ctx, started{cs.Place, cs.Graph})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *Calibrator) bound(e *schema.Fusion) string {
 	text := fmt.Sprintf("%.3g FLOP/byte", intensity)
 	gbps := 0.0
 	for _, b := range c.Device.Bandwidth {
-		if b.Level == schema.DRAM && b.Threads == e.Threads {
+		if b.Level == c.levels.outer && b.Threads == e.Threads {
 			gbps = max(gbps, b.GBps.Best)
 		}
 	}
@@ -79,7 +79,7 @@ func (c *Calibrator) bound(e *schema.Fusion) string {
 	case intensity >= peak/gbps:
 		return text + ", compute-bound"
 	}
-	return text + ", memory-bound from DRAM"
+	return text + ", memory-bound from " + string(c.levels.outer)
 }
 
 // intermediates says where the operations meet that fusing joins, by the largest
@@ -93,30 +93,36 @@ func (c *Calibrator) intermediates(cs Case) (schema.Level, float64) {
 	return level, c.bandwidth(level, "copy", cs.Place.Threads)
 }
 
+// started is where and how operations are started.
+type started struct {
+	place Place
+	graph bool
+}
+
 // startCost is the time, in seconds, that it takes to start an operation and to wait
 // for all threads at its end: that of operations on single elements. It is measured
-// once for a number of threads; 0 if the device has no such kernels.
-func (c *Calibrator) startCost(ctx context.Context, p Place) (float64, error) {
-	if cost, ok := c.starts[p]; ok {
+// once for a number of threads, and for runs from a graph; 0 if the device has no such kernels.
+func (c *Calibrator) startCost(ctx context.Context, s started) (float64, error) {
+	if cost, ok := c.starts[s]; ok {
 		return cost, nil
 	}
-	cost, err := c.measureStart(p)
+	cost, err := c.measureStart(s)
 	if err != nil && !errors.Is(err, ErrUnsupported) {
 		return 0, err
 	}
 	if c.starts == nil {
-		c.starts = map[Place]float64{}
+		c.starts = map[started]float64{}
 	}
-	c.starts[p] = cost
+	c.starts[s] = cost
 	return cost, ctx.Err()
 }
 
 // startSamples is how often the start of an operation is measured; the least counts.
 const startSamples = 20
 
-func (c *Calibrator) measureStart(p Place) (float64, error) {
+func (c *Calibrator) measureStart(s started) (float64, error) {
 	chain := linear(dims(linearDims, 1, 1, 1), bias, ReLU)
-	ws, err := c.Runner.open(Case{Chain: chain, DType: schema.FP32, Place: p, Seed: c.Options.Seed})
+	ws, err := c.Runner.open(Case{Chain: chain, DType: schema.FP32, Place: s.place, Seed: c.Options.Seed, Graph: s.graph})
 	if err != nil {
 		return 0, err
 	}

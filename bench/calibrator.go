@@ -26,8 +26,9 @@ type Calibrator struct {
 	// the host disturbed.
 	disturbed []int
 	warnings  []schema.Warning
-	// starts is what it costs to start an operation, in seconds, by place.
-	starts map[Place]float64
+	lost      bool // the device answers no more
+	// starts is what it costs to start an operation, in seconds.
+	starts map[started]float64
 }
 
 // Options of a calibration.
@@ -35,7 +36,7 @@ type Options struct {
 	Mode        schema.Mode
 	DTypes      []schema.DType // in which to measure
 	Patterns    []Pattern      // fusion patterns to measure
-	Threads     int            // "all threads": the most that a case uses
+	Threads     int            // "all threads": the most that a case uses; 0 if the device has none
 	Seed        uint64
 	Budget      time.Duration // of the whole calibration; cases past it are skipped
 	MemoryBytes int64         // that may be taken
@@ -105,11 +106,17 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
 		}
+		if errors.Is(err, ErrLost) {
+			c.abandon(steps, err)
+			break
+		}
 		steps, planned, least, usual = steps[1:], planned-s.cost, least-s.least, usual-s.usual
 		c.record(s.label, err)
 		again = c.appendDisturbed(again, s)
 	}
-	c.measureAgain(ctx, again, all)
+	if !c.lost {
+		c.measureAgain(ctx, again, all)
+	}
 	if ctx.Err() != nil {
 		c.interrupt(steps)
 		return c.Device, c.warnings, context.Cause(ctx)
@@ -117,6 +124,17 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	c.observe(Progress{all, all, "", 0})
 	c.finish()
 	return c.Device, c.warnings, nil
+}
+
+// abandon records that the device was lost in the first of the steps, and what it costs.
+func (c *Calibrator) abandon(steps []step, err error) {
+	c.lost = true
+	c.record(steps[0].label, err)
+	for _, s := range steps[1:] {
+		c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{
+			What: s.label, Reason: "the device was lost before: " + err.Error(),
+		})
+	}
 }
 
 // plan lists the steps, each with a label of its own.
@@ -131,6 +149,8 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
 	steps = append(steps, c.latencySteps()...)
+	steps = append(steps, c.linkSteps()...)
+	steps = append(steps, c.launchSteps()...)
 	steps = append(steps, c.numaSteps()...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
@@ -210,7 +230,7 @@ func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
 
 // chainOf is the chain of a pattern, whatever its shape.
 func (c *Calibrator) chainOf(pattern Pattern) Chain {
-	chain, err := pattern.Build(pattern.Shapes(c.Options.Mode)[0], c.Options.Threads)
+	chain, err := pattern.Build(c.shapes(pattern)[0], c.all())
 	if err != nil {
 		panic(err) // a shape of our own
 	}
@@ -243,6 +263,10 @@ func (c *Calibrator) record(what string, err error) {
 	case errors.Is(err, ErrUnsupported):
 	case errors.Is(err, ErrMismatch):
 		c.warn(schema.Mismatch, "", "%s: %v", what, err)
+	case errors.Is(err, ErrMemory):
+		c.warn(schema.OutOfMemory, "", "%s was skipped: %v", what, err)
+	case errors.Is(err, ErrLost):
+		c.warn(schema.DeviceLost, "", "%s: %v", what, err)
 	case errors.Is(err, ErrBudget):
 		c.warn(schema.BudgetSpent, "", "%s was skipped: %v of %s", what, err, c.Options.Budget)
 	default:
@@ -264,14 +288,28 @@ func (c *Calibrator) warnAll(list string, index int, codes []schema.Code, notes 
 	return append([]schema.Code{}, codes...)
 }
 
+// all is the whole device, as far as a case may use it; one is a thread of it, or the whole
+// device where there are none.
+func (c *Calibrator) all() Place { return Place{Threads: c.Options.Threads} }
+
+func (c *Calibrator) one() Place { return Place{Threads: min(1, c.Options.Threads)} }
+
+// shapes of a pattern that a run measures on this device: on a GPU first those that fill it.
+func (c *Calibrator) shapes(p Pattern) []Shape {
+	shapes := p.Shapes(c.Options.Mode)
+	if c.Device.Kind == schema.GPU && p.Throughput != nil && !p.Own {
+		return append(p.Throughput(c.Options.Mode), shapes...)
+	}
+	return shapes
+}
+
 // places are the parts of the device on which compute is measured: one thread,
 // all threads, and both within each class of cores where there are several.
 func (c *Calibrator) places() []Place {
-	all := Place{Threads: c.Options.Threads}
 	if c.Device.CPU == nil {
-		return []Place{all}
+		return []Place{c.all()}
 	}
-	ps := []Place{{Threads: 1}, all}
+	ps := []Place{c.one(), c.all()}
 	if len(c.Device.CPU.CoreClasses) > 1 {
 		for _, class := range c.Device.CPU.CoreClasses {
 			n := 0
@@ -298,8 +336,11 @@ func (c *Calibrator) places() []Place {
 	return distinct
 }
 
-// String reads "1 thread", "4 E threads".
+// String reads "1 thread", "4 E threads", "whole device".
 func (p Place) String() string {
+	if p.Threads == 0 {
+		return "whole device"
+	}
 	words := fmt.Sprint(p.Threads)
 	if p.Class != "" {
 		words += " " + p.Class

@@ -98,11 +98,32 @@ func oneSweep(c *Calibrator) {
 	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, Patterns()[:1]
 }
 
+// fakeGPU makes the scripted machine a GPU, on which one pattern is measured.
+func fakeGPU(c *Calibrator) {
+	c.Device = schema.Device{
+		ID: "cuda0", Kind: schema.GPU, Name: "Scripted GPU", Vendor: "hwcal",
+		GPU: &schema.GPUInfo{
+			UUID: "GPU-0", MemoryBytes: 64 << 30, ComputeCapability: "9.0", SMs: 100, L2Bytes: 40 << 20, MemoryBusBits: 5120,
+			Libraries: map[string]string{"compiler": "scripted 1.0"},
+		},
+		Compute: []schema.Compute{}, Bandwidth: []schema.Bandwidth{}, Latency: []schema.Latency{},
+		OperationProfiles: []schema.Compute{}, FusionProfiles: []schema.Fusion{},
+		Power: schema.Power{Unavailable: "a scripted machine has no meter"},
+		Unavailable: []schema.Unavailable{
+			{What: "theoretical.peak_gflops", Reason: "a scripted machine has none"},
+			{What: "theoretical.bandwidth_gbps", Reason: "a scripted machine has none"},
+		},
+	}
+	c.Options.Mode, c.Runner.Settings = schema.Default, SettingsOf(schema.Default)
+	c.Options.Threads, c.Options.MemoryBytes = 0, 64<<30
+	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32, schema.BF16}, named("Linear_Bias_ReLU")
+}
+
 // The whole calibration of scripted machines, byte for byte. The profiles package
 // validates the same files.
 func TestScriptedProfile(t *testing.T) {
 	for name, change := range map[string]func(*Calibrator){
-		"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes, "scripted-crossover": oneSweep, "scripted-interrupted": cut,
+		"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes, "scripted-crossover": oneSweep, "scripted-interrupted": cut, "scripted-gpu": fakeGPU,
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
@@ -134,13 +155,17 @@ func scripted(t *testing.T, f *fake, c *Calibrator, golden string) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
+	allowed := []int{0, 1}
+	if dev.CPU != nil {
+		allowed = dev.CPU.UsedCPUs
+	}
 	p := schema.Profile{
 		Schema: schema.ID, SchemaVersion: schema.Version,
 		Metadata: schema.Metadata{
 			HardwareName: dev.Name, CalibrationDate: begin, ToolVersion: "test", Mode: c.Options.Mode, Seed: 1,
 			DurationSeconds: f.now.Sub(begin).Seconds(), Fingerprint: schema.Fingerprint([]schema.Device{dev}),
 		},
-		Host:    schema.Host{OS: "linux", Arch: "amd64", AllowedCPUs: dev.CPU.UsedCPUs, Preflight: []schema.Check{}},
+		Host:    schema.Host{OS: "linux", Arch: "amd64", AllowedCPUs: allowed, Preflight: []schema.Check{}},
 		Devices: []schema.Device{dev}, Warnings: []schema.Warning{},
 	}
 	for _, w := range warnings {

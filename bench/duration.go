@@ -12,19 +12,23 @@ import (
 const caseOverhead = 30 * time.Millisecond
 
 // once estimates one execution before anything was measured: at the rate of a core
-// with vectors of 256 bits, and 10 GB/s.
-func once(flop, bytes int64, d schema.DType, threads int) time.Duration {
-	return time.Duration(float64(flop)*float64(d.Bytes())/400/float64(threads) + float64(bytes)/10)
+// with vectors of 256 bits, and 10 GB/s; on a whole device at 10 TFLOPS in fp32, and 500 GB/s.
+func once(flop, bytes int64, d schema.DType, on Place) time.Duration {
+	perNanosecond, bandwidth := 400*float64(on.Threads), 10.0
+	if on.Threads == 0 {
+		perNanosecond, bandwidth = 40_000, 500
+	}
+	return time.Duration(float64(flop)*float64(d.Bytes())/perNanosecond + float64(bytes)/bandwidth)
 }
 
 // pairTime estimates what comparing both sides takes, warmed up: all blocks, as long as
 // the budget has time for them, and those of the first look whatever it is.
 func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
-	chain, err := pattern.In(d).Build(s, c.Options.Threads)
+	chain, err := pattern.In(d).Build(s, c.all())
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
-	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.Options.Threads)
+	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
 	block := max(quad*side, blockLasts)
 	return caseOverhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
 }

@@ -132,6 +132,9 @@ func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 
 // seconds of one execution: compute and traffic do not overlap.
 func (w *fakeWorkspace) seconds(c Chain) float64 {
+	if w.Place.Threads == 0 {
+		return w.deviceSeconds(c)
+	}
 	threads := float64(w.Place.Threads)
 	far := 1.0
 	if n := w.Place.NUMA; n.Bound && n.Node != n.Memory {
@@ -153,6 +156,32 @@ func (w *fakeWorkspace) seconds(c Chain) float64 {
 		t *= factor
 	}
 	return t
+}
+
+// deviceSeconds is that on the fake GPU: 50 TFLOPS in fp32, 40 MiB of L2 at 6 TB/s before 3 TB/s of
+// memory, a link of 50 GB/s, 2 us for a launch and 1 us from a graph.
+func (w *fakeWorkspace) deviceSeconds(c Chain) float64 {
+	t := 2e-6
+	if w.Graph {
+		t = 1e-6
+	}
+	if p, is := c[0].Params.(ChaseParams); is {
+		return t + float64(p.Loads)*200e-9
+	}
+	bytes, passes, rate := float64(c.FusedBytes(w.DType)), 1.0, 3e12
+	switch {
+	case c[0].Name == "host_to_device" || c[0].Name == "device_to_host":
+		rate, bytes = 50e9, bytes/2 // what crosses the link is counted once
+	case bytes <= 40<<20:
+		rate = 6e12
+	}
+	if p, is := c[0].Params.(StreamParams); is {
+		passes = float64(p.Passes)
+	}
+	if c[0].Name != "peak_fma" {
+		t += passes * bytes / rate
+	}
+	return t + float64(c.FLOP())*float64(w.DType.Bytes())/200e12
 }
 
 func (w *fakeWorkspace) Read(t *Tensor, at int64, dst []float64) error {

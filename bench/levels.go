@@ -12,6 +12,7 @@ import (
 // where the curve of bandwidth over working set becomes flat.
 type levels struct {
 	caches []cacheLevel
+	outer  schema.Level // behind them: DRAM or HBM
 	// flatFrom is the working set from which on the curve is flat: DRAM. 0 as
 	// long as no curve has shown it.
 	flatFrom int64
@@ -30,7 +31,7 @@ var cacheNames = []schema.Level{schema.L1, schema.L2, schema.L3, schema.L4}
 // claimedLevels takes the data caches from the description of a CPU, innermost
 // first; of several classes of cores the smallest cache counts.
 func claimedLevels(caches []schema.Cache) levels {
-	var l levels
+	l := levels{outer: schema.DRAM}
 	for i, name := range cacheNames {
 		found := cacheLevel{name: name}
 		for _, c := range caches {
@@ -41,6 +42,22 @@ func claimedLevels(caches []schema.Cache) levels {
 		if found.size > 0 {
 			l.caches = append(l.caches, found)
 		}
+	}
+	return l
+}
+
+// hbmBits is the least width of a memory bus that is one of HBM: a stack has 1024 bits, and
+// no board of other memory has as many.
+const hbmBits = 1024
+
+// deviceLevels are those of a GPU: the L2 that all its processors share, and its memory.
+func deviceLevels(gpu schema.GPUInfo) levels {
+	l := levels{outer: schema.DRAM}
+	if gpu.MemoryBusBits >= hbmBits {
+		l.outer = schema.HBM
+	}
+	if gpu.L2Bytes > 0 {
+		l.caches = []cacheLevel{{name: schema.L2, size: gpu.L2Bytes}}
 	}
 	return l
 }
@@ -114,7 +131,7 @@ func (l levels) of(bytes int64, threads int) schema.Level {
 			return c.name
 		}
 	}
-	return schema.DRAM
+	return l.outer
 }
 
 // capacity of the caches of a level that the threads can fill together, one
@@ -123,7 +140,7 @@ func (c cacheLevel) capacity(threads int) int64 {
 	caches := max(1, threads/max(1, c.sharedBy))
 	if c.name == schema.L1 || c.name == schema.L2 {
 		// SMT siblings share these; workers take one core each first.
-		caches = threads
+		caches = max(1, threads)
 	}
 	return int64(caches) * c.size
 }
@@ -133,8 +150,8 @@ func (c cacheLevel) capacity(threads int) int64 {
 // level before, one of three must fit into this one. DRAM arrays are of dram bytes
 // a thread, if that is on the flat part of the curve and memory allows it.
 func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
-	if name == schema.DRAM {
-		want := max(dram*int64(threads), l.flatFrom)
+	if name == l.outer {
+		want := max(dram*int64(max(1, threads)), l.flatFrom)
 		if most := memory / 3 &^ 4095; want > most {
 			return most, true, nil
 		}
@@ -169,5 +186,5 @@ func (l levels) names() []schema.Level {
 	for _, c := range l.caches {
 		all = append(all, c.name)
 	}
-	return append(all, schema.DRAM)
+	return append(all, l.outer)
 }

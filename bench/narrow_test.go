@@ -48,7 +48,7 @@ func TestCountsOfNarrowLayers(t *testing.T) {
 		schema.BF16: {"gemm+bias+relu", 2 * (x + w + n + y), 2 * (x + w + y + y + n + y + 2*y), 2*3*5*7 + y},
 		schema.INT8: {"gemm+bias+relu+requantize", x + w + 4*n + 4*n + y, x + w + 4*(y+y+n+y+2*y) + 4*y + 4*n + y, 2*3*5*7 + 2*y},
 	} {
-		c, err := p.In(d).Build(s, 1)
+		c, err := p.In(d).Build(s, Place{Threads: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,16 +19,18 @@ type Pattern struct {
 	Dims []string
 	// Shapes that a run of this mode measures.
 	Shapes func(schema.Mode) []Shape
-	Own    bool // the shapes are a user's own, each to be measured in every dtype
+	// Throughput are shapes that fill a GPU, nil for a pattern that has none of its own for it.
+	Throughput func(schema.Mode) []Shape
+	Own        bool // the shapes are a user's own, each to be measured in every dtype
 	// Sweep are shapes of growing size: the way along which the map of crossovers
 	// looks for where the verdict of a fusion pattern flips.
 	Sweep []Shape
-	// Chain builds the operations for a number of threads, which bandwidth kernels
+	// Chain builds the operations for a number of parts, one a thread, which bandwidth kernels
 	// need to know; it refuses a shape that has no meaning. Callers use Build.
-	Chain func(s Shape, threads int64) (Chain, error)
+	Chain func(s Shape, parts int64) (Chain, error)
 	// Quantized builds them for int8, where sums are int32 until they are requantized.
 	// A fusion pattern without is defined over real numbers only.
-	Quantized func(s Shape, threads int64) (Chain, error)
+	Quantized func(s Shape, parts int64) (Chain, error)
 }
 
 // In is the pattern as its operations are in the type.
@@ -43,15 +45,15 @@ func (p Pattern) In(d schema.DType) Pattern {
 // stay far from overflowing.
 const maxElems = 1 << 40
 
-// Build makes the chain of a shape. Every dimension but a padding must be 1 at
+// Build makes the chain of a shape for a place. Every dimension but a padding must be 1 at
 // least.
-func (p Pattern) Build(s Shape, threads int) (Chain, error) {
+func (p Pattern) Build(s Shape, on Place) (Chain, error) {
 	for _, d := range s {
 		if d.N < 1 && d.Name != "padding" {
 			return nil, fmt.Errorf("bench: %s %s: %s must be at least 1", p.Name, s, d.Name)
 		}
 	}
-	c, err := p.Chain(s, int64(threads))
+	c, err := p.Chain(s, int64(on.Parts()))
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s %s: %w", p.Name, s, err)
 	}

@@ -29,6 +29,11 @@ func attentionShapes(mode schema.Mode) []Shape {
 	return shapes
 }
 
+// attentionThroughput is that of long sequences, by which GPUs are compared.
+func attentionThroughput(schema.Mode) []Shape {
+	return []Shape{dims(attentionDims, 4, 16, 4096, 128)}
+}
+
 // attentionSweep has fewer heads where the scores of one grow large.
 func attentionSweep() []Shape {
 	var shapes []Shape
@@ -54,9 +59,8 @@ func init() {
 		Register(Pattern{
 			Name: p.name, Group: "attention", Doc: p.doc,
 			Dims:   attentionDims,
-			Shapes: attentionShapes,
-			Sweep:  attentionSweep(),
-			Chain:  func(s Shape, _ int64) (Chain, error) { return p.chain(s), nil },
+			Shapes: attentionShapes, Throughput: attentionThroughput, Sweep: attentionSweep(),
+			Chain: func(s Shape, _ int64) (Chain, error) { return p.chain(s), nil },
 		})
 	}
 }

@@ -83,6 +83,14 @@ func convShapes(mode schema.Mode) []Shape {
 	return []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
 }
 
+// convThroughput is ResNet-50 at batch 64, a 3x3 of it, and in full runs all of its layers.
+func convThroughput(mode schema.Mode) []Shape {
+	if mode == schema.Full {
+		return resNet50(64)
+	}
+	return []Shape{dims(convDims, 64, 128, 28, 28, 128, 3, 1, 1, 1)}
+}
+
 // convSweep grows the image of a 3x3 with 64 channels: from where all fits into L1 or
 // L2 to where it is memory that the operations meet in.
 func convSweep() []Shape {
@@ -116,8 +124,7 @@ func init() {
 		pattern := Pattern{
 			Name: p.name, Group: "conv", Doc: p.doc,
 			Dims:   convDims,
-			Shapes: convShapes,
-			Sweep:  convSweep(),
+			Shapes: convShapes, Throughput: convThroughput, Sweep: convSweep(),
 			Chain: func(s Shape, _ int64) (Chain, error) {
 				conv, err := layerOf(s)
 				if err != nil {

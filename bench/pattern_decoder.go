@@ -93,7 +93,8 @@ func init() {
 	Register(Pattern{
 		Name: "Causal_Attention", Group: "attention", Doc: "attention whose queries see no key behind their own: the prefill of a decoder",
 		Dims: causalDims, Shapes: causalShapes,
-		Sweep: alongKeys(func(keys int64) Shape { return dims(causalDims, 1, 2, min(keys, 256), keys, 64) }),
+		Throughput: func(schema.Mode) []Shape { return []Shape{dims(causalDims, 4, 16, 4096, 4096, 128)} },
+		Sweep:      alongKeys(func(keys int64) Shape { return dims(causalDims, 1, 2, min(keys, 256), keys, 64) }),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			return decoderAttention(s, s.Get("heads"), s.Get("queries"))
 		},
@@ -101,7 +102,8 @@ func init() {
 	Register(Pattern{
 		Name: "Grouped_Query_Attention", Group: "attention", Doc: "causal attention whose heads share K and V in groups",
 		Dims: groupedDims, Shapes: groupedShapes,
-		Sweep: alongKeys(func(keys int64) Shape { return dims(groupedDims, 1, 4, 1, min(keys, 128), keys, 64) }),
+		Throughput: func(schema.Mode) []Shape { return []Shape{dims(groupedDims, 4, 32, 8, 2048, 2048, 128)} },
+		Sweep:      alongKeys(func(keys int64) Shape { return dims(groupedDims, 1, 4, 1, min(keys, 128), keys, 64) }),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			return decoderAttention(s, s.Get("kv_heads"), s.Get("queries"))
 		},
@@ -109,7 +111,8 @@ func init() {
 	Register(Pattern{
 		Name: "Decode_Attention", Group: "attention", Doc: "attention of one query to all keys so far, bound by reading K and V",
 		Dims: decodeDims, Shapes: decodeAttentionShapes,
-		Sweep: alongKeys(func(keys int64) Shape { return dims(decodeDims, 1, 16, 4, keys, 128) }),
+		Throughput: func(schema.Mode) []Shape { return []Shape{dims(decodeDims, 64, 32, 8, 4096, 128)} },
+		Sweep:      alongKeys(func(keys int64) Shape { return dims(decodeDims, 1, 16, 4, keys, 128) }),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			return decoderAttention(s, s.Get("kv_heads"), 1)
 		},

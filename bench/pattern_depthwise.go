@@ -42,10 +42,11 @@ func depthwiseSweep() []Shape {
 func init() {
 	Register(Pattern{
 		Name: "Depthwise_Pointwise", Group: "conv",
-		Doc:    "depthwise convolution, max(x, 0) and a 1x1 convolution of the result, fused by rows",
-		Dims:   depthwiseDims,
-		Shapes: depthwiseShapes,
-		Sweep:  depthwiseSweep(),
+		Doc:        "depthwise convolution, max(x, 0) and a 1x1 convolution of the result, fused by rows",
+		Dims:       depthwiseDims,
+		Shapes:     depthwiseShapes,
+		Throughput: func(schema.Mode) []Shape { return []Shape{dims(depthwiseDims, 64, 128, 56, 56, 128, 3, 1, 1)} },
+		Sweep:      depthwiseSweep(),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			channels := s.Get("channels")
 			depthwise, err := conv2d(convInput(s), channels, s.Get("kernel_size"), true, Conv2dParams{s.Get("stride"), s.Get("padding"), channels})

@@ -35,6 +35,11 @@ func rowShapes(mode schema.Mode) []Shape {
 	return shapes
 }
 
+// rowThroughput is the hidden layer of a 7B decoder at 16384 tokens, far beyond the caches of a GPU.
+func rowThroughput(schema.Mode) []Shape { return []Shape{dims(rowDims, 16384, 4096)} }
+
+func maskThroughput(schema.Mode) []Shape { return []Shape{dims(maskDims, 64, 1024, 1024)} }
+
 // rowSweep goes from what fits into L1 to beyond the caches.
 func rowSweep() []Shape {
 	var shapes []Shape
@@ -73,7 +78,7 @@ func maskSweep() []Shape {
 var elementwises = []Pattern{
 	{
 		Name: "Bias_GELU_Dropout", Doc: "bias, GELU (erf) and dropout of one in ten",
-		Dims: rowDims, Shapes: rowShapes, Sweep: rowSweep(),
+		Dims: rowDims, Shapes: rowShapes, Throughput: rowThroughput, Sweep: rowSweep(),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			bias := Bias(rowInput("X", s), &Tensor{Name: "b", Dims: []int64{s.Get("cols")}, Param: true})
 			gelu := GELU(bias.Out)
@@ -82,7 +87,7 @@ var elementwises = []Pattern{
 	},
 	{
 		Name: "Residual_LayerNorm", Doc: "layer norm of the sum of two matrices",
-		Dims: rowDims, Shapes: rowShapes, Sweep: rowSweep(),
+		Dims: rowDims, Shapes: rowShapes, Throughput: rowThroughput, Sweep: rowSweep(),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			add := Add(rowInput("X", s), rowInput("R", s))
 			return Chain{add, layerNorm(add.Out)}, nil
@@ -90,7 +95,7 @@ var elementwises = []Pattern{
 	},
 	{
 		Name: "Softmax_Mask", Doc: "softmax of scores to which a mask is added",
-		Dims: maskDims, Shapes: maskShapes, Sweep: maskSweep(),
+		Dims: maskDims, Shapes: maskShapes, Throughput: maskThroughput, Sweep: maskSweep(),
 		Chain: func(s Shape, _ int64) (Chain, error) {
 			heads, queries, keys := s.Get("heads"), s.Get("queries"), s.Get("keys")
 			mask := Mask(&Tensor{Name: "X", Dims: []int64{heads, queries, keys}},

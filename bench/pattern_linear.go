@@ -81,6 +81,15 @@ func linearShapes(mode schema.Mode) []Shape {
 	return shapes
 }
 
+// linearThroughput are the projections of a 7B decoder at 4096 tokens, or as many rows of BERT-base.
+func linearThroughput(mode schema.Mode) []Shape {
+	shapes := []Shape{dims(linearDims, 4096, 4096, 4096)}
+	if mode == schema.Full {
+		shapes = append(shapes, dims(linearDims, 4096, 11008, 4096), dims(linearDims, 4096, 3072, 768))
+	}
+	return shapes
+}
+
 // linearSweep has ever more rows for the same weights, and fewer where a chain
 // multiplies twice.
 func linearSweep(products int64) []Shape {
@@ -114,7 +123,7 @@ func init() {
 		pattern := Pattern{
 			Name: p.name, Group: "linear", Doc: p.doc,
 			Dims:   linearDims,
-			Shapes: linearShapes, Sweep: linearSweep(p.products),
+			Shapes: linearShapes, Throughput: linearThroughput, Sweep: linearSweep(p.products),
 			Chain: func(s Shape, _ int64) (Chain, error) { return p.chain(s), nil },
 		}
 		if p.int8 != nil {

@@ -24,6 +24,18 @@ func squares(sizes []int64) []Shape {
 	return shapes
 }
 
+// deviceSize is the n of the n x n x n by which GPUs are compared.
+const deviceSize = 8192
+
+// deviceShapes are products that fill a GPU.
+func deviceShapes(mode schema.Mode) []Shape {
+	sizes := []int64{deviceSize}
+	if mode != schema.Quick {
+		sizes = append(sizes, deviceSize/2)
+	}
+	return squares(sizes)
+}
+
 // decodeShapes are few rows against wide weights, down to a vector.
 func decodeShapes() []Shape {
 	return []Shape{dims(linearDims, 32, 4096, 4096), dims(linearDims, 8, 4096, 4096), dims(linearDims, 1, 4096, 4096)}
@@ -72,7 +84,7 @@ func batchedShapes(mode schema.Mode) []Shape {
 var matmuls = []Pattern{
 	{
 		Name: "matmul", Doc: "Y[m,n] = X[m,k] W[k,n], all packing within the time",
-		Dims: linearDims, Shapes: matmulShapes, Chain: matmul(false),
+		Dims: linearDims, Shapes: matmulShapes, Throughput: deviceShapes, Chain: matmul(false),
 	},
 	{
 		Name: "matmul_packed", Doc: "Y[m,n] = X[m,k] W[k,n], W packed before, as in inference",

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hwcal/bench"
-	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
 	"hwcal/schema"
 )
@@ -19,6 +18,7 @@ func benchCommand() *cli.Command {
 		Usage:     "measure one operation or fusion pattern and print it",
 		ArgsUsage: "OP",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE`: cpu, cuda or cuda:N"},
 			&cli.StringFlag{Name: "shape", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024 (default: those of a default run)"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads (default: all that affinity and cgroup allow)"},
@@ -61,16 +61,20 @@ func benchAction(c *cli.Context) error {
 	if err != nil {
 		return usagef("%v", err)
 	}
-	dev := machine.Devices[0]
-	backend, err := cpu.New(dev)
+	devices, err := selectDevices(machine, c.String("device"))
+	if err != nil {
+		return err
+	}
+	dev := devices[0]
+	backend, err := openDevice(&dev)
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
 	b := benchRun{
 		Context: c, pattern: pattern,
-		place:  bench.Place{Threads: len(dev.CPU.UsedCPUs)},
-		runner: bench.Runner{Backend: backend, Settings: bench.SettingsOf(schema.Default), Now: time.Now, Memory: memory(machine.Host)},
+		place:  bench.Place{Threads: threadsOf(dev)},
+		runner: bench.Runner{Backend: backend, Settings: bench.SettingsOf(schema.Default), Now: time.Now, Memory: memoryOf(dev, machine.Host)},
 	}
 	if c.IsSet("budget") {
 		b.runner.Settings.CaseBudget, b.runner.Settings.PairBudget = c.Duration("budget"), c.Duration("budget")
@@ -101,7 +105,7 @@ type benchRun struct {
 }
 
 func (b benchRun) measure(shape bench.Shape, d schema.DType) error {
-	chain, err := b.pattern.In(d).Build(shape, b.place.Threads)
+	chain, err := b.pattern.In(d).Build(shape, b.place)
 	if err != nil {
 		return err
 	}

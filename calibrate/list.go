@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hwcal/bench"
-	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
 	"hwcal/schema"
 )
@@ -71,18 +70,36 @@ func listAction(c *cli.Context) error {
 	return usagef("cannot list %q, want one of %s", c.Args().First(), want)
 }
 
-// machineKernels is this machine and the kernels of its CPU.
-func machineKernels() (hwdetect.Machine, []bench.KernelInfo, error) {
+// deviceKernels is a device and its kernels, or why it cannot be opened.
+type deviceKernels struct {
+	schema.Device
+	kernels []bench.KernelInfo
+	err     error
+}
+
+// machineKernels are the devices of this machine.
+func machineKernels() (hwdetect.Machine, []deviceKernels, error) {
 	m, err := hwdetect.This().Detect(hwdetect.Options{})
 	if err != nil {
 		return m, nil, err
 	}
-	b, err := cpu.New(m.Devices[0])
-	if err != nil {
-		return m, nil, err
+	all := make([]deviceKernels, len(m.Devices))
+	for i, dev := range m.Devices {
+		all[i].Device = dev
+		b, err := openDevice(&all[i].Device)
+		if err != nil && dev.Kind == schema.CPU {
+			return m, nil, err
+		}
+		if err != nil {
+			all[i].err = err
+			continue
+		}
+		all[i].kernels = b.Kernels()
+		if err := b.Close(); err != nil {
+			return m, nil, err
+		}
 	}
-	defer b.Close()
-	return m, b.Kernels(), nil
+	return m, all, nil
 }
 
 // kernelOf finds the kernel of a chain, or nil.

@@ -1,29 +1,35 @@
 package main
 
 import (
-	"hwcal/hwdetect"
 	"hwcal/schema"
 )
 
 // deviceCatalog lists the devices, and which kinds were looked for in vain.
-type deviceCatalog hwdetect.Machine
+type deviceCatalog struct {
+	devices     []deviceKernels
+	unavailable []schema.Unavailable
+}
 
 type deviceEntry struct {
 	ID       string      `json:"id"`
 	Kind     schema.Kind `json:"kind"`
 	Name     string      `json:"name"`
 	Measured bool        `json:"measured"`
+	Reason   string      `json:"reason,omitempty"` // why it cannot be measured
 }
 
 func newDeviceCatalog() (catalog, error) {
-	m, err := hwdetect.This().Detect(hwdetect.Options{})
-	return deviceCatalog(m), err
+	m, devices, err := machineKernels()
+	return deviceCatalog{devices, m.Unavailable}, err
 }
 
 func (c deviceCatalog) list() []deviceEntry {
-	all := make([]deviceEntry, len(c.Devices))
-	for i, d := range c.Devices {
-		all[i] = deviceEntry{d.ID, d.Kind, d.Name, d.Kind == schema.CPU}
+	all := make([]deviceEntry, len(c.devices))
+	for i, d := range c.devices {
+		all[i] = deviceEntry{ID: d.ID, Kind: d.Kind, Name: d.Name, Measured: d.err == nil}
+		if d.err != nil {
+			all[i].Reason = d.err.Error()
+		}
 	}
 	return all
 }
@@ -32,7 +38,7 @@ func (c deviceCatalog) entries() any {
 	return struct {
 		Devices     []deviceEntry        `json:"devices"`
 		Unavailable []schema.Unavailable `json:"unavailable"`
-	}{c.list(), c.Unavailable}
+	}{c.list(), c.unavailable}
 }
 
 func (c deviceCatalog) print(p *page) {
@@ -40,10 +46,10 @@ func (c deviceCatalog) print(p *page) {
 	for _, e := range c.list() {
 		measured := "yes"
 		if !e.Measured {
-			measured = "no: listed only"
+			measured = "no: " + e.Reason
 		}
 		g.row(e.ID, e.Kind, measured, e.Name)
 	}
 	p.grid(g)
-	p.unavailable("Other devices", c.Unavailable)
+	p.unavailable("Other devices", c.unavailable)
 }

@@ -27,19 +27,19 @@ type dtypeDevice struct {
 }
 
 func newDTypeCatalog() (catalog, error) {
-	m, kernels, err := machineKernels()
+	_, devices, err := machineKernels()
 	if err != nil {
 		return nil, err
 	}
 	var c dtypeCatalog
-	for _, dev := range m.Devices {
+	for _, dev := range devices {
 		c.devices = append(c.devices, dev.ID)
 	}
 	for _, d := range schema.DTypes() {
 		e := dtypeEntry{Name: d, Bytes: d.Bytes(), UnitRoundoff: d.UnitRoundoff(), Devices: map[string]dtypeDevice{}}
-		for _, dev := range m.Devices {
+		for _, dev := range devices {
 			_, hardware := dev.Theoretical.PeakGFLOPS[d]
-			measured := dev.Kind == schema.CPU && kernelOf(kernels, "gemm", d) != nil
+			measured := kernelOf(dev.kernels, "gemm", d) != nil
 			e.Devices[dev.ID] = dtypeDevice{Hardware: hardware || measured, Measured: measured}
 		}
 		c.types = append(c.types, e)

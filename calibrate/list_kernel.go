@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"hwcal/bench"
@@ -8,7 +9,7 @@ import (
 )
 
 // kernelCatalog lists every pattern and operation in every dtype, with the
-// kernel of the CPU or the lack of one.
+// kernel of each device or the lack of one.
 type kernelCatalog []kernelEntry
 
 type kernelEntry struct {
@@ -23,18 +24,27 @@ type kernelEntry struct {
 }
 
 func newKernelCatalog() (catalog, error) {
-	m, kernels, err := machineKernels()
+	_, devices, err := machineKernels()
 	if err != nil {
 		return nil, err
 	}
+	var all kernelCatalog
+	for _, dev := range devices {
+		all = append(all, kernelsOf(dev)...)
+	}
+	return all, nil
+}
+
+// kernelsOf lists the kernels of one device.
+func kernelsOf(dev deviceKernels) kernelCatalog {
 	var all kernelCatalog
 	listed := map[string]bool{}
 	add := func(kind, name string, chainIn func(d schema.DType) string) {
 		for _, d := range schema.DTypes() {
 			chain := chainIn(d)
 			listed[chain] = true
-			e := kernelEntry{Device: m.Devices[0].ID, Kind: kind, Name: name, Chain: chain, DType: d}
-			if k := kernelOf(kernels, chain, d); k != nil {
+			e := kernelEntry{Device: dev.ID, Kind: kind, Name: name, Chain: chain, DType: d}
+			if k := kernelOf(dev.kernels, chain, d); k != nil {
 				e.Implementation, e.Supported = k.Implementation, true
 			}
 			all = append(all, e)
@@ -50,12 +60,12 @@ func newKernelCatalog() (catalog, error) {
 		add("operation", p.Name, chainOf(p))
 	}
 	// What the unfused side of a pattern runs has no name of its own.
-	for _, k := range kernels {
+	for _, k := range dev.kernels {
 		if !listed[k.Chain] {
 			add("part", k.Chain, func(schema.DType) string { return k.Chain })
 		}
 	}
-	return all, nil
+	return all
 }
 
 func (c kernelCatalog) entries() any { return c }
@@ -64,6 +74,27 @@ func (c kernelCatalog) entries() any { return c }
 const unsupported = "unsupported"
 
 func (c kernelCatalog) print(p *page) {
+	for i, device := range c.devices() {
+		if i > 0 {
+			p.WriteByte('\n')
+		}
+		p.line("%s", device)
+		c.printDevice(p, device)
+	}
+}
+
+// devices in the order of their entries.
+func (c kernelCatalog) devices() []string {
+	var ids []string
+	for _, e := range c {
+		if !slices.Contains(ids, e.Device) {
+			ids = append(ids, e.Device)
+		}
+	}
+	return ids
+}
+
+func (c kernelCatalog) printDevice(p *page, device string) {
 	for _, kind := range []string{"pattern", "operation", "part"} {
 		columns := []column{words(kind)}
 		for _, d := range schema.DTypes() {
@@ -72,7 +103,7 @@ func (c kernelCatalog) print(p *page) {
 		g := newGrid(columns...)
 		// The entries of a name stand together, one a dtype.
 		for i := 0; i < len(c); i += len(schema.DTypes()) {
-			if c[i].Kind != kind {
+			if c[i].Kind != kind || c[i].Device != device {
 				continue
 			}
 			row := []any{padded(c[i].Name)}

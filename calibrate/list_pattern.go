@@ -75,7 +75,7 @@ func padded(name string) string { return name + strings.Repeat(" ", max(0, 22-le
 // its first shape.
 func operators(p bench.Pattern) []string {
 	for _, s := range p.Shapes(schema.Quick) {
-		if chain, err := p.Build(s, 1); err == nil {
+		if chain, err := p.Build(s, bench.Place{Threads: 1}); err == nil {
 			return chain.Names()
 		}
 	}

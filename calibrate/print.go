@@ -24,6 +24,7 @@ func printProfile(w io.Writer, p *schema.Profile) error {
 		out.bandwidthCurve(d)
 		out.latency(d)
 		out.numa(d)
+		out.launches(d)
 		out.operations(d)
 		out.fusions(d)
 		out.crossovers(d)

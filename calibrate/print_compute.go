@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"hwcal/schema"
 )
@@ -49,10 +50,23 @@ func boundBy(c *schema.Compute) string {
 }
 
 func threads(c *schema.Compute) string {
-	if c.CoreClass == "" {
-		return strconv.Itoa(c.Threads)
+	return strings.TrimSpace(threadNumber(c.Threads) + " " + c.CoreClass)
+}
+
+// threadNumber is a number of threads, of which a GPU has none.
+func threadNumber(n int) string {
+	if n == 0 {
+		return absent
 	}
-	return strconv.Itoa(c.Threads) + " " + c.CoreClass
+	return strconv.Itoa(n)
+}
+
+// threadCount reads "2 threads", "whole device".
+func threadCount(n int) string {
+	if n == 0 {
+		return "whole device"
+	}
+	return plural(n, "thread")
 }
 
 // section prints a grid under its heading, unless it is empty.

@@ -40,12 +40,16 @@ func (p *page) fusions(d *schema.Device) {
 	}
 }
 
-// onThreads is the number of threads, and whether their caches were cold.
+// onThreads is the number of threads or how a GPU launches, and whether the caches were cold.
 func onThreads(f *schema.Fusion) string {
-	if f.Cache == schema.Cold {
-		return fmt.Sprintf("%d cold", f.Threads)
+	s := threadNumber(f.Threads)
+	if f.Launch != "" {
+		s = string(f.Launch)
 	}
-	return strconv.Itoa(f.Threads)
+	if f.Cache == schema.Cold {
+		s += " cold"
+	}
+	return s
 }
 
 // controls prints how the trials came out whose outcome is known.

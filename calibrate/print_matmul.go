@@ -35,7 +35,7 @@ func (p *page) matmuls(d *schema.Device) {
 			if c.Operation == "matmul_packed" {
 				packed = "packed"
 			}
-			bySize.add(dims(c.InputShape), fmt.Sprintf("%s, %s", c.DType, plural(c.Threads, "thread")), packed, c)
+			bySize.add(dims(c.InputShape), fmt.Sprintf("%s, %s", c.DType, threadCount(c.Threads)), packed, c)
 		default:
 			scaled = dims(c.InputShape)
 		}

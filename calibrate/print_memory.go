@@ -55,7 +55,7 @@ func (p *page) bandwidth(d *schema.Device) {
 		g.groups = []string{""}
 		for _, at := range some {
 			g.columns = append(g.columns, numbers(string(at.level)))
-			g.groups = append(g.groups, plural(at.threads, "thread"))
+			g.groups = append(g.groups, threadCount(at.threads))
 		}
 		for _, k := range kernels {
 			row := []any{k}
@@ -96,10 +96,20 @@ func (p *page) latency(d *schema.Device) {
 	g := newGrid(words("level"), numbers("working set"), numbers("pages"), numbers("best"), numbers("median"), words("95% interval"), words(""))
 	for i := range d.Latency {
 		l := &d.Latency[i]
-		g.row(l.Level, capacity(l.WorkingSetBytes), capacity(l.PageBytes), figure(l.Nanoseconds.Best), figure(l.Nanoseconds.Median),
+		g.row(l.Level, capacity(l.WorkingSetBytes), orAbsent(l.PageBytes), figure(l.Nanoseconds.Best), figure(l.Nanoseconds.Median),
 			interval(l.Nanoseconds), join(l.Warnings, ", "))
 	}
 	p.section(g, "Latency of a dependent load, 1 thread, ns")
+}
+
+// launches prints what it costs a GPU to launch a kernel.
+func (p *page) launches(d *schema.Device) {
+	g := newGrid(words("launch"), numbers("best"), numbers("median"), words("95% interval"), words(""))
+	for i := range d.Launch {
+		l := &d.Launch[i]
+		g.row(l.Mode, figure(l.Microseconds.Best), figure(l.Microseconds.Median), interval(l.Microseconds), join(l.Warnings, ", "))
+	}
+	p.section(g, "Launch of a kernel that does nothing, us")
 }
 
 // numa prints what the cores of each node get from the memory of each.
@@ -147,7 +157,7 @@ func (p *page) bandwidthCurve(d *schema.Device) {
 			g.columns = append(g.columns, numbers(capacity(bytes)))
 		}
 		for _, threads := range slices.Sorted(maps.Keys(rates)) {
-			row := []any{threads}
+			row := []any{threadNumber(threads)}
 			for _, bytes := range some {
 				rate := rates[threads][bytes]
 				if rate == "" {

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hwcal/bench"
-	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
 	"hwcal/profiles"
 	"hwcal/schema"
@@ -99,11 +98,10 @@ func runAction(c *cli.Context) error {
 	if o.Mode == schema.Full {
 		keep(c.Context)
 	}
-	o.MemoryBytes = memory(machine.Host)
 	o.Observe = progress(c.App.ErrWriter, c.Bool("no-progress"))
 	interrupted := false
 	for i := range p.Devices {
-		o.Resume = earlier(old, i)
+		o.Resume, o.MemoryBytes = earlier(old, i), memoryOf(p.Devices[i], machine.Host)
 		warnings, err := measure(c, &p.Devices[i], o)
 		switch {
 		case errors.Is(err, bench.ErrResume):
@@ -125,17 +123,6 @@ func runAction(c *cli.Context) error {
 	}
 	return finish(c, p, output)
 }
-
-// memory is what the system says is available.
-func memory(h schema.Host) int64 {
-	if h.MemoryAvailableBytes > 0 {
-		return h.MemoryAvailableBytes
-	}
-	return assumedMemory
-}
-
-// assumedMemory is what a run may plan with where the system does not tell.
-const assumedMemory = 2 << 30
 
 // runOptions checks the flags before anything is measured.
 func runOptions(c *cli.Context) (bench.Options, error) {
@@ -213,58 +200,21 @@ func parseDTypes(names []string) ([]schema.DType, error) {
 	return ds, nil
 }
 
-// selectDevices picks the devices that --device names.
-func selectDevices(m hwdetect.Machine, word string) ([]schema.Device, error) {
-	kind, index, numbered := strings.Cut(word, ":")
-	var picked []schema.Device
-	switch {
-	case word == "all":
-		picked = slices.Clone(m.Devices)
-		picked[0].Unavailable = append(picked[0].Unavailable, m.Unavailable...)
-	case word == "cpu":
-		picked = m.Devices[:1]
-	case kind == "cuda" && (!numbered || isNumber(index)):
-		for _, d := range m.Devices {
-			if d.Kind == schema.GPU && (!numbered || d.ID == "cuda"+index) {
-				picked = append(picked, d)
-			}
-		}
-		if len(picked) == 0 {
-			reason := "there is no such device"
-			for _, u := range m.Unavailable {
-				reason = u.Reason
-			}
-			return nil, fmt.Errorf("device %s: %s", word, reason)
-		}
-	default:
-		return nil, usagef("--device %q: want cpu, cuda, cuda:N or all", word)
-	}
-	return slices.Clone(picked), nil
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// measure calibrates one device, or says why it cannot. After an interruption the
-// device has what was measured by then.
+// measure calibrates one device. After an interruption the device has what was measured by
+// then. A GPU that cannot be measured says so, and costs no other device its figures.
 func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
-	if dev.Kind != schema.CPU {
-		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
-			What: "measurements", Reason: "this version of calibrate lists GPUs but cannot measure them",
-		})
-		return nil, nil
+	backend, err := openDevice(dev)
+	if err == nil {
+		defer backend.Close()
+		o.DTypes, err = supported(dev, backend, o.DTypes)
 	}
-	backend, err := cpu.New(*dev)
 	if err != nil {
+		if dev.Kind == schema.GPU && c.String("device") == "all" {
+			return unmeasured(dev, err), nil
+		}
 		return nil, err
 	}
-	defer backend.Close()
-	o.Threads = len(dev.CPU.UsedCPUs)
-	o.DTypes, err = supported(dev, backend, o.DTypes)
-	if err != nil {
-		return nil, err
-	}
+	o.Threads = threadsOf(*dev)
 	calibrator := bench.Calibrator{
 		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: o.MemoryBytes / 2},
 		Device:  *dev,
@@ -273,6 +223,12 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 	measured, warnings, err := calibrator.Run(c.Context)
 	*dev = measured
 	return warnings, err
+}
+
+// unmeasured says why nothing of a device was measured.
+func unmeasured(dev *schema.Device, err error) []schema.Warning {
+	dev.Unavailable = append(dev.Unavailable, schema.Unavailable{What: "measurements", Reason: err.Error()})
+	return []schema.Warning{{Code: schema.Failed, Message: err.Error()}}
 }
 
 // supported keeps the dtypes in which the backend multiplies matrices and records

@@ -41,7 +41,7 @@ func withShapes(file string, others []bench.Pattern) ([]bench.Pattern, error) {
 			if err != nil {
 				return nil, at(text, fmt.Errorf("%s: %w", p.Name, err))
 			}
-			if _, err := p.Build(s, 1); err != nil {
+			if _, err := p.Build(s, bench.Place{Threads: 1}); err != nil {
 				return nil, at(text, err)
 			}
 			if slices.ContainsFunc(shapes, func(o bench.Shape) bool { return slices.Equal(o, s) }) {

@@ -11,7 +11,7 @@ import (
 // distance of a level from the core. DRAM and HBM are both main memory, so
 // neither has to be faster than the other.
 var distance = map[schema.Level]int{
-	schema.L1: 1, schema.L2: 2, schema.L3: 3, schema.L4: 4, schema.DRAM: 5, schema.HBM: 5,
+	schema.L1: 1, schema.L2: 2, schema.L3: 3, schema.L4: 4, schema.DRAM: 5, schema.HBM: 5, schema.HostLink: 6,
 }
 
 // suspect figures are outside of the comparison: they say themselves that they

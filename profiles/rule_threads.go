@@ -6,15 +6,19 @@ import (
 	"hwcal/schema"
 )
 
-// checkThreads: an entry has no more threads than the run had CPUs, in all or of
-// its class of cores.
+// checkThreads: an entry has as many threads as the run had CPUs, in all or of its class of
+// cores, or fewer, but one; of a GPU it has none.
 func checkThreads(c *checker) {
 	for at, d := range c.eachDevice() {
 		if d.CPU == nil {
+			checkNoThreads(c, at, d)
 			continue
 		}
 		most := func(path string, threads, of int, where string) {
-			if threads > of {
+			switch {
+			case threads == 0:
+				c.fail(path+"/threads", "no threads on a CPU", "", "at least 1")
+			case threads > of:
 				c.fail(path+"/threads", "more threads than CPUs of "+where, fmt.Sprint(threads), fmt.Sprintf("at most %d", of))
 			}
 		}
@@ -40,6 +44,27 @@ func checkThreads(c *checker) {
 		for i, e := range d.NUMA {
 			most(fmt.Sprintf("%s/numa/%d", at, i), e.Threads, nodeCPUs(d.CPU, e.Node), fmt.Sprintf("node %d among %s", e.Node, all))
 		}
+	}
+}
+
+// checkNoThreads: a GPU is not divided into threads.
+func checkNoThreads(c *checker, at string, d *schema.Device) {
+	none := func(path string, threads int) {
+		if threads != 0 {
+			c.fail(path+"/threads", "threads of a device that is not divided into any", fmt.Sprint(threads), "none")
+		}
+	}
+	for path, e := range computes(at, d) {
+		none(path, e.Threads)
+	}
+	for i, e := range d.Bandwidth {
+		none(fmt.Sprintf("%s/bandwidth/%d", at, i), e.Threads)
+	}
+	for i, e := range d.FusionProfiles {
+		none(fmt.Sprintf("%s/fusion_profiles/%d", at, i), e.Threads)
+	}
+	for i, e := range d.FusionCrossovers {
+		none(fmt.Sprintf("%s/fusion_crossovers/%d", at, i), e.Threads)
 	}
 }
 

@@ -12,14 +12,15 @@ type Device struct {
 	Theoretical Theoretical `json:"theoretical" jsonschema_description:"Peaks computed from the description of the device, never measured."`
 	Summary     Summary     `json:"summary" jsonschema_description:"The figures that most readers need: each is the best of its entries below."`
 
-	Compute           []Compute   `json:"compute" jsonschema_description:"Register peaks and matmul. Entries of one operation, dtype and number of threads are a curve over size (m = n = k in input_shape), those of one shape a curve over threads."`
-	Bandwidth         []Bandwidth `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads. Entries of the kernel read and one number of threads, ordered by working_set_bytes, are the curve from which the levels are read."`
-	Latency           []Latency   `json:"latency" jsonschema_description:"Load-to-use latency by level."`
-	NUMA              []NUMAPath  `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
-	OperationProfiles []Compute   `json:"operation_profiles" jsonschema_description:"Every other operation."`
-	FusionProfiles    []Fusion    `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
-	FusionCrossovers  []Crossover `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
-	Quality           *Quality    `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
+	Compute           []Compute    `json:"compute" jsonschema_description:"Register peaks and matmul. Entries of one operation, dtype and number of threads are a curve over size (m = n = k in input_shape), those of one shape a curve over threads."`
+	Bandwidth         []Bandwidth  `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads. Entries of the kernel read and one number of threads, ordered by working_set_bytes, are the curve from which the levels are read."`
+	Latency           []Latency    `json:"latency" jsonschema_description:"Load-to-use latency by level."`
+	NUMA              []NUMAPath   `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
+	Launch            []LaunchCost `json:"launch,omitempty" jsonschema_description:"What it costs to launch a kernel, for each mode of a GPU; absent for devices that launch nothing."`
+	OperationProfiles []Compute    `json:"operation_profiles" jsonschema_description:"Every other operation."`
+	FusionProfiles    []Fusion     `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
+	FusionCrossovers  []Crossover  `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
+	Quality           *Quality     `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
@@ -71,18 +72,20 @@ type Cache struct {
 
 // GPUInfo describes a GPU.
 type GPUInfo struct {
-	UUID              string  `json:"uuid,omitempty" jsonschema_description:"Identifier that the driver gives the device."`
-	MemoryBytes       int64   `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Device memory in bytes."`
-	ComputeCapability string  `json:"compute_capability,omitempty" jsonschema_description:"CUDA compute capability, major.minor."`
-	SMs               int     `json:"sms,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of streaming multiprocessors."`
-	GraphicsMaxMHz    float64 `json:"graphics_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest graphics clock in MHz."`
-	SMMaxMHz          float64 `json:"sm_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest SM clock in MHz."`
-	MemoryMaxMHz      float64 `json:"memory_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest memory clock in MHz."`
-	MemoryBusBits     int     `json:"memory_bus_bits,omitempty" jsonschema:"minimum=1" jsonschema_description:"Width of the memory bus in bits."`
-	PowerLimitWatts   float64 `json:"power_limit_watts,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Power limit in force in watts."`
-	Driver            string  `json:"driver,omitempty" jsonschema_description:"Version of the driver."`
-	MIG               *bool   `json:"mig,omitempty" jsonschema_description:"Whether multi-instance mode is on; absent where the device has none."`
-	ECC               *bool   `json:"ecc,omitempty" jsonschema_description:"Whether error-correcting memory is on; absent where the device has none."`
+	UUID              string            `json:"uuid,omitempty" jsonschema_description:"Identifier that the driver gives the device."`
+	MemoryBytes       int64             `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Device memory in bytes."`
+	ComputeCapability string            `json:"compute_capability,omitempty" jsonschema_description:"CUDA compute capability, major.minor."`
+	SMs               int               `json:"sms,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of streaming multiprocessors."`
+	GraphicsMaxMHz    float64           `json:"graphics_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest graphics clock in MHz."`
+	SMMaxMHz          float64           `json:"sm_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest SM clock in MHz."`
+	MemoryMaxMHz      float64           `json:"memory_max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest memory clock in MHz."`
+	L2Bytes           int64             `json:"l2_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the L2 cache in bytes, as the driver tells it."`
+	MemoryBusBits     int               `json:"memory_bus_bits,omitempty" jsonschema:"minimum=1" jsonschema_description:"Width of the memory bus in bits."`
+	PowerLimitWatts   float64           `json:"power_limit_watts,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Power limit in force in watts."`
+	Driver            string            `json:"driver,omitempty" jsonschema_description:"Version of the driver."`
+	Libraries         map[string]string `json:"libraries,omitempty" jsonschema_description:"Version of each library that was found at run time and measured, and of what compiled the kernels (compiler), by name."`
+	MIG               *bool             `json:"mig,omitempty" jsonschema_description:"Whether multi-instance mode is on; absent where the device has none."`
+	ECC               *bool             `json:"ecc,omitempty" jsonschema_description:"Whether error-correcting memory is on; absent where the device has none."`
 }
 
 // Theoretical holds peaks computed from the description of the device.

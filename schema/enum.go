@@ -56,12 +56,19 @@ const (
 	Interrupted       Code = "interrupted"
 	PeakBelowMeasured Code = "theoretical_peak_below_measured"
 	ControlsFailed    Code = "controls_failed"
+	PowerCapped       Code = "power_capped"
+	DeviceShared      Code = "device_shared"
+	MemoryErrors      Code = "memory_errors"
+	OutOfMemory       Code = "out_of_memory"
+	DeviceLost        Code = "device_lost"
+	Unstable          Code = "unstable"
 )
 
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured, ControlsFailed)
+		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured, ControlsFailed,
+		PowerCapped, DeviceShared, MemoryErrors, OutOfMemory, DeviceLost, Unstable)
 }
 
 // Level is a level of the memory hierarchy.
@@ -74,10 +81,12 @@ const (
 	L4   Level = "L4"
 	DRAM Level = "DRAM"
 	HBM  Level = "HBM"
+	// HostLink is the way between the memory of the host and that of the device.
+	HostLink Level = "host_link"
 )
 
 func (Level) JSONSchema() *jsonschema.Schema {
-	return enum("Level of the memory hierarchy in which the working set lives.", L1, L2, L3, L4, DRAM, HBM)
+	return enum("Level of the memory hierarchy in which the working set lives; DRAM is the memory of a GPU too, where it is no HBM; host_link is the way between the memories of host and device.", L1, L2, L3, L4, DRAM, HBM, HostLink)
 }
 
 // Kind of a device.
@@ -114,6 +123,19 @@ const (
 func (CacheState) JSONSchema() *jsonschema.Schema {
 	return enum("Where the data of an execution is when it begins: warm where the execution before has left it, "+
 		"cold in memory and in no cache.", Warm, Cold)
+}
+
+// LaunchMode says how the kernels of a GPU come to run.
+type LaunchMode string
+
+const (
+	LaunchStream LaunchMode = "stream"
+	LaunchGraph  LaunchMode = "graph"
+)
+
+func (LaunchMode) JSONSchema() *jsonschema.Schema {
+	return enum("How the kernels of a GPU come to run: launched one by one into a stream, or replayed from a graph. "+
+		"Absent for devices that launch nothing.", LaunchStream, LaunchGraph)
 }
 
 // ControlKind is a trial whose outcome is known.

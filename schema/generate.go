@@ -59,6 +59,8 @@ func closedMap(t reflect.Type) *jsonschema.Schema {
 	case reflect.Float64:
 		// Every map of figures holds rates; a rate of 0 would be a placeholder.
 		s.AdditionalProperties = &jsonschema.Schema{Type: "number", ExclusiveMinimum: "0"}
+	case reflect.String:
+		s.AdditionalProperties = &jsonschema.Schema{Type: "string", MinLength: ptr(uint64(1))}
 	case reflect.Int64:
 		s.AdditionalProperties = &jsonschema.Schema{Type: "integer"}
 	default:
@@ -97,3 +99,5 @@ func powerEitherOr(power *jsonschema.Schema) {
 	power.Then = &jsonschema.Schema{Properties: noMeters}
 	power.Else = &jsonschema.Schema{Required: []string{"meters"}}
 }
+
+func ptr[T any](v T) *T { return &v }

@@ -22,7 +22,7 @@ type Compute struct {
 	Operation           string   `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation: peak_fma, matmul, matmul_packed (the right-hand side packed before the run), matmul_batched, or another."`
 	DType               DType    `json:"dtype"`
 	Implementation      string   `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
-	Threads             int      `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Threads             int      `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	CoreClass           string   `json:"core_class,omitempty" jsonschema_description:"Class of the cores that ran it, on hybrid machines."`
 	Shape               string   `json:"shape,omitempty" jsonschema_description:"Shape in words, e.g. m=512 n=1024 k=1024."`
 	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul and matmul_packed; batch, m, n, k for matmul_batched."`
@@ -42,9 +42,9 @@ type Compute struct {
 // Bandwidth is the rate of one kernel on one working set.
 type Bandwidth struct {
 	Level             Level   `json:"level"`
-	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, read4, write, write_nt, copy, copy_nt, copy_nt4, scale, add, triad, triad_nt (4: in four streams, nt: non-temporal). Bytes are STREAM's: write-allocate is not counted."`
+	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, read4, write, write_nt, copy, copy_nt, copy_nt4, scale, add, triad, triad_nt (4: in four streams, nt: non-temporal); on the level host_link host_to_device, device_to_host. Bytes are STREAM's: write-allocate is not counted; of a link what crosses it."`
 	Implementation    string  `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
-	Threads           int     `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Threads           int     `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	WorkingSetBytes   int64   `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes touched by all threads together."`
 	GBps              Stat    `json:"gbps" jsonschema_description:"Rate in GB/s (1e9 bytes per second)."`
 	EffectiveClockMHz float64 `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
@@ -55,9 +55,17 @@ type Bandwidth struct {
 type Latency struct {
 	Level           Level  `json:"level"`
 	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase runs."`
-	PageBytes       int64  `json:"page_bytes" jsonschema:"minimum=1" jsonschema_description:"Size of the pages asked for in bytes."`
+	PageBytes       int64  `json:"page_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the pages asked for in bytes; absent where there is no choice (GPU)."`
 	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load in nanoseconds."`
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// LaunchCost is the time that the device takes for a kernel that does nothing, one behind
+// the other.
+type LaunchCost struct {
+	Mode         LaunchMode `json:"mode"`
+	Microseconds Stat       `json:"microseconds" jsonschema_description:"Time of one launch in microseconds."`
+	Warnings     []Code     `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
 }
 
 // NUMAPath is what the cores of a NUMA node get from the memory of a node.
@@ -79,8 +87,9 @@ type Fusion struct {
 	Operators      []string   `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
 	DType          DType      `json:"dtype"`
 	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`
-	Threads        int        `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Threads        int        `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Cache          CacheState `json:"cache"`
+	Launch         LaunchMode `json:"launch,omitempty"`
 	Shape          string     `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
 	InputShape     []int64    `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
 
@@ -127,7 +136,7 @@ type Control struct {
 	Kind          ControlKind    `json:"kind"`
 	Pattern       string         `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern whose unfused operations are both sides."`
 	DType         DType          `json:"dtype"`
-	Threads       int            `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU)."`
+	Threads       int            `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Shape         string         `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
 	InputShape    []int64        `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
 	TrueSpeedup   float64        `json:"true_speedup" jsonschema:"minimum=1" jsonschema_description:"What the speedup (a ratio) is by construction: 1, or 1 and the share of work that one side does more."`

@@ -4,7 +4,7 @@ package schema
 // do not tell. A whole profile has none.
 type Resume struct {
 	DTypes      []DType         `json:"dtypes" jsonschema:"minItems=1" jsonschema_description:"Element types of the run."`
-	Threads     int             `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of threads that the run uses at most."`
+	Threads     int             `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of threads that the run uses at most; absent for a device that is not divided into threads."`
 	Patterns    []string        `json:"fusion_patterns" jsonschema_description:"Fusion patterns of the run."`
 	Plan        string          `json:"plan" jsonschema:"pattern=^[0-9a-f]{64}$" jsonschema_description:"SHA-256 of the steps of the run and of the kernels of the device."`
 	FlatFrom    int64           `json:"flat_from_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Working set in bytes from which on the curve of bandwidth is flat; absent before it was measured."`

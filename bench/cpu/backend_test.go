@@ -91,7 +91,7 @@ func verifyShape(t *testing.T, b *Backend, p bench.Pattern, text string, threads
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := p.Build(shape, threads)
+	chain, err := p.Build(shape, bench.Place{Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}

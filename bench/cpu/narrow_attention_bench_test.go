@@ -45,7 +45,7 @@ func benchNarrowAttention(b *testing.B, u unit, name, text string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := p.Build(shape, 1)
+	c, err := p.Build(shape, bench.Place{Threads: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

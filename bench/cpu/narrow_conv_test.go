@@ -251,7 +251,7 @@ func TestNarrowChannels(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					chain, err := p.In(d).Build(shape, 1)
+					chain, err := p.In(d).Build(shape, bench.Place{Threads: 1})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -225,7 +225,7 @@ func TestNarrowFusion(t *testing.T) {
 func narrowPatterns(d schema.DType, group string) []string {
 	var names []string
 	for _, p := range bench.Patterns() {
-		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], 1)
+		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], bench.Place{Threads: 1})
 		if err == nil && p.Group == group && kernels[chain.String()].has(d) {
 			names = append(names, p.Name)
 		}
@@ -243,7 +243,7 @@ func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threa
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := p.In(d).Build(shape, threads)
+	chain, err := p.In(d).Build(shape, bench.Place{Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}

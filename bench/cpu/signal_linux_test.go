@@ -45,7 +45,7 @@ func disturb(t *testing.T, b *Backend, d schema.DType, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := p.Build(shape, len(b.cpus))
+	chain, err := p.Build(shape, bench.Place{Threads: len(b.cpus)})
 	if err != nil {
 		t.Fatal(err)
 	}
