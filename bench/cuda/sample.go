@@ -29,6 +29,7 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 			return nil, err
 		}
 	}
+	ws.changed()
 	for i, r := range runs {
 		if r.Cold {
 			if err := ws.backend.flush(); err != nil {

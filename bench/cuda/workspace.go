@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"hwcal/bench"
 	"hwcal/bench/element"
@@ -61,7 +62,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 
 // add allocates a tensor and fills it: input number i with random values, others with zeros.
 func (ws *workspace) add(c bench.Case, t *bench.Tensor, i int, input bool) error {
-	own := &tensor{Tensor: t, element: element.OfTensor(t, c.DType), layout: layoutOf(c, t)}
+	own := &tensor{Tensor: t, element: element.OfTensor(t, c.DType), layout: layoutOf(c, t), input: input}
 	var err error
 	if t.Host {
 		own.host, own.address, err = ws.context.AllocHost(own.bytes())
@@ -135,48 +136,76 @@ func (ws *workspace) values(t *bench.Tensor) ([]float64, error) {
 // Read copies elements of a tensor.
 func (ws *workspace) Read(bt *bench.Tensor, at int64, dst []float64) error {
 	t := ws.of(bt)
-	if err := t.bound(at, int64(len(dst))); err != nil || len(dst) == 0 {
+	if err := t.bound(at, int64(len(dst))); err != nil {
 		return err
 	}
-	if t.host != nil {
-		if err := ws.context.Synchronize(); err != nil {
+	for i := range dst {
+		index := t.at(at + int64(i))
+		mem, first, err := ws.page(t, index)
+		if err != nil {
 			return err
 		}
-		for i := range dst {
-			dst[i] = t.element.Get(t.host, t.at(at+int64(i)))
-		}
-		return nil
-	}
-	first, last := t.at(at), t.at(at)
-	for i := range dst {
-		first, last = min(first, t.at(at+int64(i))), max(last, t.at(at+int64(i)))
-	}
-	// One copy of all that lies between, as each takes microseconds.
-	size := t.element.Bytes
-	mem := make([]byte, (last-first+1)*size)
-	if err := ws.context.Download(mem, t.address+Address(first*size)); err != nil {
-		return err
-	}
-	for i := range dst {
-		dst[i] = t.element.Get(mem, t.at(at+int64(i))-first)
+		dst[i] = t.element.Get(mem, index-first)
 	}
 	return nil
 }
 
-// Poison writes to elements of a tensor what no kernel computes.
+// pageElems is the number of elements that are downloaded together: verification asks for
+// neighbours one by one, and each copy takes ten microseconds.
+const pageElems = 1 << 14
+
+// page gives the elements around one, and the index of the first of them. Pages are kept until
+// something runs, those of inputs for good.
+func (ws *workspace) page(t *tensor, index int64) (mem []byte, first int64, err error) {
+	if t.host != nil {
+		return t.host, 0, ws.context.Synchronize()
+	}
+	first = index / pageElems * pageElems
+	if mem, have := t.pages[first]; have {
+		return mem, first, nil
+	}
+	mem = make([]byte, min(pageElems, t.Elems()-first)*t.element.Bytes)
+	if err := ws.context.Download(mem, t.address+Address(first*t.element.Bytes)); err != nil {
+		return nil, 0, err
+	}
+	if t.pages == nil {
+		t.pages = map[int64][]byte{}
+	}
+	t.pages[first] = mem
+	return mem, first, nil
+}
+
+// changed forgets pages of what kernels write.
+func (ws *workspace) changed() {
+	for _, t := range ws.tensors {
+		if !t.input {
+			t.pages = nil
+		}
+	}
+}
+
+// Poison writes to elements of a tensor what no kernel computes. Runs of neighbours are written
+// at once.
 func (ws *workspace) Poison(bt *bench.Tensor, at []int64) error {
 	t := ws.of(bt)
-	size := t.element.Bytes
-	if t.host != nil {
-		for _, i := range at {
-			t.element.Spoil(t.host, t.at(i))
-		}
-		return nil
+	t.pages = nil
+	indices := make([]int64, len(at))
+	for i, x := range at {
+		indices[i] = t.at(x)
 	}
-	wrong := make([]byte, size)
-	t.element.Spoil(wrong, 0)
-	for _, i := range at {
-		if err := ws.context.Upload(t.address+Address(t.at(i)*size), wrong); err != nil {
+	slices.Sort(indices)
+	size := t.element.Bytes
+	for first, last := 0, 0; first < len(indices); first = last {
+		for last = first + 1; last < len(indices) && indices[last]-indices[last-1] <= 1; last++ {
+		}
+		from := indices[first]
+		mem := make([]byte, (indices[last-1]-from+1)*size)
+		for i := range int64(len(mem)) / size {
+			t.element.Spoil(mem, i)
+		}
+		if t.host != nil {
+			copy(t.host[from*size:], mem)
+		} else if err := ws.context.Upload(t.address+Address(from*size), mem); err != nil {
 			return err
 		}
 	}
