@@ -64,10 +64,12 @@ func (s shared) bind(functions any) error {
 		if err != nil {
 			return fmt.Errorf("it has no %s", name)
 		}
-		if fields.Field(i).Kind() == reflect.Uintptr {
-			fields.Field(i).SetUint(uint64(symbol))
+		// By address, since the fields are not exported.
+		field := reflect.NewAt(fields.Field(i).Type(), fields.Field(i).Addr().UnsafePointer()).Interface()
+		if address, ok := field.(*uintptr); ok {
+			*address = symbol
 		} else {
-			purego.RegisterFunc(fields.Field(i).Addr().Interface(), symbol)
+			purego.RegisterFunc(field, symbol)
 		}
 	}
 	return nil
