@@ -24,7 +24,10 @@ type Tensor struct {
 	Causal bool
 	// Host marks what is in the memory of the host, where the device reaches it.
 	Host bool
-	Fill Fill
+	// Reads is the number of elements that an execution reads, of a table of which rows
+	// are looked up; 0 for all.
+	Reads int64
+	Fill  Fill
 }
 
 // Elems is the number of elements.
@@ -36,8 +39,11 @@ func (t *Tensor) Elems() int64 {
 	return n
 }
 
-// Used is the number of elements that have a meaning.
+// Used is the number of elements that have a meaning, or are read.
 func (t *Tensor) Used() int64 {
+	if t.Reads > 0 {
+		return t.Reads
+	}
 	n := t.Elems()
 	if t.Causal {
 		sq, sk := t.Dims[len(t.Dims)-2], t.Dims[len(t.Dims)-1]
@@ -49,6 +55,8 @@ func (t *Tensor) Used() int64 {
 // Bytes is the size of what is used of it in a case of the type.
 func (t *Tensor) Bytes(d schema.DType) int64 {
 	switch {
+	case t.Fill.Classes() > 0:
+		return t.Used() * LabelBytes
 	case t.Sums:
 		return t.Used() * d.SumBytes()
 	case t.Factors:

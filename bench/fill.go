@@ -12,7 +12,18 @@ const (
 	Normal   Fill = iota // mean 0, standard deviation 1
 	Positive             // uniform in [0.5, 1.5): variances, divisors
 	Masking              // 0, and -10000 for one in four: masks that are added
+	labels               // and as many more as there are classes
 )
+
+// Labels are integers, uniform in [0, classes): classes of rows, indices into a table.
+// Whatever the type of a case is, they are stored as int32, of LabelBytes.
+func Labels(classes int64) Fill { return labels + Fill(classes) }
+
+// LabelBytes is the size of a label.
+const LabelBytes = 4
+
+// Classes is the number of classes of Labels, 0 for what is none.
+func (f Fill) Classes() int64 { return max(0, int64(f-labels)) }
 
 // Int8Unit is the integer that stands for 1 in a case in int8: four standard
 // deviations fill the range. A sum of products counts its square as 1.
@@ -29,10 +40,12 @@ func (f Fill) Block(seed uint64, index int, n int64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(index)))
 	block := make([]float64, min(n, blockLen))
 	for i := range block {
-		switch f {
-		case Positive:
+		switch classes := f.Classes(); {
+		case classes > 0:
+			block[i] = float64(rng.Int64N(classes))
+		case f == Positive:
 			block[i] = 0.5 + rng.Float64()
-		case Masking:
+		case f == Masking:
 			if rng.IntN(4) == 0 {
 				block[i] = -10000
 			}

@@ -127,7 +127,7 @@ func Part(n, grain, id, parts int64) (lo, hi int64) {
 func init() {
 	for _, s := range Streams {
 		Register(Pattern{
-			Name:  s.Name,
+			Name:  "stream_" + s.Name,
 			Group: "memory",
 			Doc:   s.Doc,
 			Dims:  []string{"bytes"},

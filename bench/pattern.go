@@ -13,7 +13,7 @@ import (
 // One of a single operation is measured as it is.
 type Pattern struct {
 	Name  string
-	Group string // linear, conv, attention, elementwise; or compute, memory
+	Group string // linear, conv, attention, elementwise; or compute, operation, memory
 	Doc   string // one line
 	// Dims names the dimensions of a shape, in order.
 	Dims []string
@@ -80,7 +80,7 @@ func Register(p Pattern) {
 
 // groups in the order in which they are listed and measured; those of fusion
 // patterns come first.
-var groups = []string{"linear", "conv", "attention", "elementwise", "compute", "memory"}
+var groups = []string{"linear", "conv", "attention", "elementwise", "compute", "operation", "memory"}
 
 // FusionGroups are the groups that hold fusion patterns.
 var FusionGroups = groups[:4]

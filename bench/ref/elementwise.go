@@ -22,6 +22,21 @@ func Add(x, z Field, p Precision) Field {
 	}
 }
 
+// Sub is Y = X - Z.
+func Sub(x, z Field, p Precision) Field {
+	return Add(x, func(i int64) Num { a := z(i); return Num{-a.V, a.E} }, p)
+}
+
+// Div is Y = X / Z. What is off in Z by e is off in its inverse by e / (|z| (|z| - e)).
+func Div(x, z Field, p Precision) Field {
+	return func(i int64) Num {
+		a, c := x(i), z(i)
+		v := a.V / c.V
+		e := (a.E + abs(v)*c.E) / max(abs(c.V)-c.E, 0)
+		return Num{v, e + p.gamma(2)*(abs(v)+e)}
+	}
+}
+
 // Mul is Y = X Z.
 func Mul(x, z Field, p Precision) Field {
 	return func(i int64) Num {
@@ -46,6 +61,44 @@ func GELU(x Field, p Precision) Field {
 		a := x(i)
 		v := a.V / 2 * math.Erfc(-a.V/math.Sqrt2)
 		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+	}
+}
+
+// GELUTanh is Y = X/2 (1 + tanh(sqrt(2/pi) (X + 0.044715 X^3))). Its slope is below 1.13
+// everywhere. The kernels compute the weight of X to a few ulp of 1.
+func GELUTanh(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := a.V / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(a.V+0.044715*a.V*a.V*a.V))) // (1 + tanh z)/2 = 1/(1 + e^-2z)
+		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+	}
+}
+
+// Exp is Y = e^X.
+func Exp(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := math.Exp(a.V)
+		return Num{v, v * (math.Expm1(a.E) + p.gamma(slack)*math.Exp(a.E))}
+	}
+}
+
+// Tanh is Y = tanh X, of slope 1 at most. Numbers close to 0 keep their digits.
+func Tanh(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := math.Tanh(a.V)
+		return Num{v, a.E + p.gamma(slack)*(abs(v)+a.E)}
+	}
+}
+
+// Sigmoid is Y = 1 / (1 + e^-X), of slope 1/4 at most. Kernels keep the digits of small
+// results.
+func Sigmoid(x Field, p Precision) Field {
+	return func(i int64) Num {
+		a := x(i)
+		v := 1 / (1 + math.Exp(-a.V))
+		return Num{v, a.E/4 + p.gamma(slack)*(abs(v)+a.E)}
 	}
 }
 

@@ -43,11 +43,17 @@ func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inver
 		e := a.E + mean.E
 		e += p.U * (abs(d) + e)
 		row[j] = Num{d, e}
-		squares += d * d
-		off += 2*abs(d)*e + e*e
+		q := square(row[j])
+		squares, off = squares+q.V, off+q.E
 	}
-	variance := Num{squares / n, (off + p.gamma(int64(len(row))+slack)*(squares+off)) / n}
-	r := 1 / math.Sqrt(variance.V+eps)
-	most := 1 / math.Sqrt(max(variance.V-variance.E, 0)+eps)
+	return inverseRoot(squares, off, len(row), eps, p)
+}
+
+// inverseRoot is 1 / sqrt(mean + eps), where n squares add up to that much and are off by
+// that much.
+func inverseRoot(squares, off float64, n int, eps float64, p Precision) Num {
+	mean := Num{squares / float64(n), (off + p.gamma(int64(n)+slack)*(squares+off)) / float64(n)}
+	r := 1 / math.Sqrt(mean.V+eps)
+	most := 1 / math.Sqrt(max(mean.V-mean.E, 0)+eps)
 	return Num{r, most - r + p.gamma(slack)*most}
 }

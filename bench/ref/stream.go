@@ -24,9 +24,6 @@ func Constant(v float64, p Precision) Field {
 	return func(int64) Num { return Num{v, p.gamma(slack) * abs(v)} }
 }
 
-// Copy is Y = X.
-func Copy(x Field) Field { return x }
-
 // Triad is Y = X + s Z; Add is Triad with s = 1.
 func Triad(x, z Field, s float64, p Precision) Field {
 	return func(i int64) Num {
