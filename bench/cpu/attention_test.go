@@ -226,7 +226,7 @@ func testDecode[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 		vec := vecKernelsFor[T](isa)
 		vec.scale.slice(x.scores, x.scores, nil, d.scale, 0)
 		x.check("decode qkT, scaled", x.scores, w.scores, w.scoresBound)
-		tm.run(newSoftmax(isa, x.p, x.scores, s.heads, s.sk))
+		tm.run(newSoftmax(isa, x.p, x.scores, s.heads, s.sk, nil))
 		must(d.pv(mem, workers, x.p, x.v, x.o))
 		x.check("decode pv", x.o, w.o, w.oBound)
 		x.forget()
@@ -314,5 +314,5 @@ func (a *attention[T]) scaleScores(dst, src []T) func(w *worker) {
 
 // softmax is P = softmax(scores) over rows of sk.
 func (a *attention[T]) softmax(p, scores []T) func(w *worker) {
-	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk)
+	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk, nil)
 }

@@ -53,6 +53,7 @@ var chainShapes = map[string][]string{
 	"attention":   {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
+	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050"},
 
 	// Of the same group, and of other dimensions.
 	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0"},

@@ -18,7 +18,16 @@ func bindSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
 	n := int(op.In[0].Dims[len(op.In[0].Dims)-1])
-	return elementwise(ws, op.Name, newSoftmax(ws.isa, dst, src, len(src)/n, n)), nil
+	rooms, err := blocksOf[T](ws, n)
+	if err != nil {
+		return nil, err
+	}
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		if !nt {
+			return newSoftmax(ws.isa, dst, src, len(src)/n, n, nil)
+		}
+		return newSoftmax(ws.isa, dst, src, len(src)/n, n, rooms)
+	}), nil
 }
 
 func bindCausalSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {

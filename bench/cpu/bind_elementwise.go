@@ -9,7 +9,10 @@ import (
 )
 
 func init() {
-	for _, chain := range []string{"bias", "add", "mul", "mask", "relu", "gelu", "silu", "dropout", "bias+gelu+dropout"} {
+	for _, chain := range []string{
+		"add", "sub", "mul", "div", "bias", "mask", "exp", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh",
+		"dropout", "copy", "set", "bias+gelu+dropout",
+	} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
 	register("scale", bindScale[float32], bindScale[float64])
@@ -53,20 +56,39 @@ func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width, limit := widthOf(c.Output()), len(src)
+	dst := data[T](ws, c.Output())
+	src := dst // an operation without input reads nothing
+	if len(c[0].In) > 0 {
+		src = data[T](ws, c[0].In[0])
+	}
+	width, limit := widthOf(c.Output()), len(dst)
 	if len(steps) > 1 {
 		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
 	}
-	work := tilesOf(ws, len(src), width, limit)
-	return elementwise(ws, c.String(), func(w *worker) {
-		for _, t := range work[w.id] {
-			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
-			for _, s := range steps {
-				s(to, width, from, width, t.i, t.j, t.m, t.n)
-				from = to
+	work := tilesOf(ws, len(dst), width, limit)
+	body := func(steps []step[T]) func(w *worker) {
+		return func(w *worker) {
+			for _, t := range work[w.id] {
+				to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
+				for _, s := range steps {
+					s(to, width, from, width, t.i, t.j, t.m, t.n)
+					from = to
+				}
 			}
 		}
+	}
+	if len(steps) > 1 {
+		return elementwise(ws, c.String(), body(steps)), nil
+	}
+	past, err := stepsStoring[T](ws, c, true)
+	if err != nil {
+		return nil, err
+	}
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		if nt {
+			return body(past)
+		}
+		return body(steps)
 	}), nil
 }
 
@@ -114,7 +136,7 @@ func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n i
 
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	factor, summand := normFactors[T](ws, c[0])
-	return perChannel(ws, c[0], factor, summand), nil
+	return perChannel(ws, c, factor, summand), nil
 }
 
 // normFactors turns the statistics into a factor and a summand a channel.
@@ -132,25 +154,32 @@ func normFactors[T float](ws *workspace, op bench.Op) (factor, summand []T) {
 // bindChannelBias adds a constant to each channel.
 func bindChannelBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	bias := data[T](ws, c[0].In[1])
-	return perChannel(ws, c[0], repeated[T](1, len(bias)), bias), nil
+	return perChannel(ws, c, repeated[T](1, len(bias)), bias), nil
 }
 
 // perChannel writes factor x + summand, with one of each a channel.
-func perChannel[T float](ws *workspace, op bench.Op, factor, summand []T) *kernel {
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
+func perChannel[T float](ws *workspace, c bench.Chain, factor, summand []T) *kernel {
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	affine := vecKernelsFor[T](ws.isa).affineRows
-	return inChannels(ws, op.Name, op.Out, func(at, channel, m, n int) {
-		affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n)
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachChannel(ws, c.Output(), func(at, channel, m, n int) {
+			affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n, nt)
+		})
 	})
 }
 
-// inChannels shares the channels of all images out and lets each worker run f over its
-// own: m channels of an image of n elements each, from index at on.
+// inChannels is a kernel of eachChannel.
 func inChannels(ws *workspace, name string, t *bench.Tensor, f func(at, channel, m, n int)) *kernel {
+	return elementwise(ws, name, eachChannel(ws, t, f))
+}
+
+// eachChannel shares the channels of all images out and lets each worker run f over its
+// own: m channels of an image of n elements each, from index at on.
+func eachChannel(ws *workspace, t *bench.Tensor, f func(at, channel, m, n int)) func(w *worker) {
 	images, channels, spatial := int(t.Dims[0]), int(t.Dims[1]), pixelsOf(t)
 	most := max(1, vecCall/spatial) // rows of a call
 	parts := partsOf(ws, images*channels, 1)
-	return elementwise(ws, name, func(w *worker) {
+	return func(w *worker) {
 		p := parts[w.id]
 		for first := p.lo / channels * channels; first < p.hi; first += channels {
 			// The channels of an image.
@@ -160,7 +189,7 @@ func inChannels(ws *workspace, name string, t *bench.Tensor, f func(at, channel,
 				i += m
 			}
 		}
-	})
+	}
 }
 
 // pixelsOf one channel of X[N,C,H,W].

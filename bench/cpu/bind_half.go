@@ -10,7 +10,7 @@ func init() {
 	registerNarrow("mask", bindHalfAdd, nil)
 	registerNarrow("mul", bindHalfMul, nil)
 	registerNarrow("relu", bindHalfReLU, bindSumReLU)
-	for _, chain := range []string{"gelu", "silu", "dropout", "bias+gelu+dropout"} {
+	for _, chain := range []string{"exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "dropout", "bias+gelu+dropout"} {
 		registerNarrow(chain, bindHalfBlocks, nil)
 	}
 }

@@ -7,6 +7,7 @@ import "hwcal/bench"
 func init() {
 	registerNarrow("layernorm", bindHalfLayerNorm, nil)
 	registerNarrow("add+layernorm", bindHalfLayerNorm, nil)
+	registerNarrow("rmsnorm", bindHalfRMSNorm, nil)
 	registerNarrow("softmax", bindHalfSoftmax, nil)
 	registerNarrow("mask+softmax", bindHalfSoftmax, nil)
 }
@@ -21,6 +22,16 @@ func bindHalfLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 		for i := range m {
 			row := rows[i*n:][:n]
 			norm.row(row, row, nil)
+		}
+	})
+}
+
+func bindHalfRMSNorm(ws *workspace, c bench.Chain) (*kernel, error) {
+	norm := newRMSNorm[float32](ws, c[0])
+	return inHalfRows(ws, c, nil, func(rows []float32, m, n int) {
+		for i := range m {
+			row := rows[i*n:][:n]
+			norm.row(row, row)
 		}
 	})
 }

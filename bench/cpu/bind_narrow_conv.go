@@ -83,7 +83,7 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, e
 	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
-		vec.affineRows(&tile[0], &tile[0], &ones[channel:][:m][0], &p.bias[channel:][:m][0], nr, nr, m, n)
+		vec.affineRows(&tile[0], &tile[0], &ones[channel:][:m][0], &p.bias[channel:][:m][0], nr, nr, m, n, false)
 		if residual != nil {
 			half.addWide(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n)
 		}

@@ -5,6 +5,7 @@ import "hwcal/bench"
 func init() {
 	register("layernorm", bindLayerNorm[float32], bindLayerNorm[float64])
 	register("add+layernorm", bindLayerNorm[float32], bindLayerNorm[float64])
+	register("rmsnorm", bindRMSNorm[float32], bindRMSNorm[float64])
 	register("mask+softmax", bindMaskedSoftmax[float32], bindMaskedSoftmax[float64])
 }
 
@@ -14,20 +15,47 @@ func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	norm := newLayerNorm[T](ws, c[len(c)-1])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width := widthOf(c.Output())
-	var second []T
-	if len(c) > 1 {
-		second = data[T](ws, c[0].In[1])
+	if len(c) == 1 {
+		return storing(ws, c, func(nt bool) func(w *worker) {
+			norm := *norm
+			norm.nt = nt
+			return rowsOf(ws, c, func(i int) { norm.row(dst[i*width:][:width], src[i*width:][:width], nil) })
+		}), nil
 	}
+	second := data[T](ws, c[0].In[1])
 	return inRepeats(ws, c, len(second)/width, func(i, j, m int) {
 		for r := range m {
-			var y []T
-			if second != nil {
-				y = second[(j+r)*width:][:width]
-			}
-			norm.row(dst[(i+r)*width:][:width], src[(i+r)*width:][:width], y)
+			norm.row(dst[(i+r)*width:][:width], src[(i+r)*width:][:width], second[(j+r)*width:][:width])
 		}
 	}), nil
 }
+
+// bindRMSNorm divides rows by the root of their mean square.
+func bindRMSNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	norm := newRMSNorm[T](ws, c[0])
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width := widthOf(c.Output())
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		norm := *norm
+		norm.scaleMul = norm.scaleMul.storing(nt)
+		return rowsOf(ws, c, func(i int) { norm.row(dst[i*width:][:width], src[i*width:][:width]) })
+	}), nil
+}
+
+// rowsOf lets each worker run f over its rows of the first input.
+func rowsOf(ws *workspace, c bench.Chain, f func(i int)) func(w *worker) {
+	x := c[0].In[0]
+	parts := partsOf(ws, int(x.Elems())/widthOf(x), rowGrain)
+	return func(w *worker) {
+		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
+			f(i)
+		}
+	}
+}
+
+// rowGrain is the number of rows at multiples of which they are shared out: results of one
+// element a row fill lines.
+const rowGrain = 16
 
 // bindMaskedSoftmax adds the mask in the first pass of the softmax over the row.
 func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {

@@ -14,14 +14,15 @@ func mix(h uint32) uint32 {
 
 // dropper drops elements of a tensor of the given width by their index.
 type dropper[T float] struct {
-	kernel      func(dst, src *T, n int, scale T, least, at uint32)
+	kernel      func(dst, src *T, n int, scale T, least, at uint32, nt bool)
 	scale       T
 	least, seed uint32
 	width       int
+	nt          bool
 }
 
-func newDropper[T float](k *vecKernels[T], p bench.DropoutParams, width int) dropper[T] {
-	return dropper[T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width}
+func newDropper[T float](k *vecKernels[T], p bench.DropoutParams, width int, nt bool) dropper[T] {
+	return dropper[T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width, nt}
 }
 
 // step runs over rows that follow each other without a gap at once.
@@ -38,6 +39,6 @@ func (d dropper[T]) step(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
 func (d dropper[T]) slice(dst, src []T, first int) {
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
-		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl)
+		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl, d.nt)
 	}
 }

@@ -56,18 +56,36 @@ func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
 	channel := func(name string) *bench.Tensor {
 		return &bench.Tensor{Name: name, Dims: x.Dims[1:2], Fill: bench.Positive}
 	}
+	flat := func(t *bench.Tensor) *bench.Tensor {
+		return &bench.Tensor{Name: t.Name, Dims: []int64{t.Dims[1], benchCols}}
+	}
 	ops := []bench.Op{
 		bench.ReLU(x), bench.Scale(x, 0.5), bench.Bias(x, row("b")), bench.Mask(x, row("M")),
 		bench.BatchNorm(x, channel("gamma"), channel("beta"), channel("mean"), channel("variance"), 1e-5),
-		bench.Add(x3, z3), bench.Mul(x3, z3),
-		bench.GELU(x), bench.SiLU(x), bench.Dropout(x, bench.DropoutParams{P: 0.1, Seed: 1}),
-		bench.Softmax(x), bench.LayerNorm(x, row("gamma"), row("beta"), 1e-5),
+		bench.Add(x3, z3), bench.Mul(x3, z3), bench.Sub(x3, z3), bench.Div(x3, z3),
+		bench.GELU(x), bench.GELUTanh(x), bench.SiLU(x), bench.Sigmoid(x), bench.Tanh(x), bench.Exp(x),
+		bench.Dropout(x, bench.DropoutParams{P: 0.1, Seed: 1}),
+		bench.Softmax(x), bench.LayerNorm(x, row("gamma"), row("beta"), 1e-5), bench.RMSNorm(x, row("gamma"), 1e-5),
+		bench.Copy(x), bench.Set(y, 3),
 	}
 	for i := range ops {
-		if ops[i].Out = y; ops[i].In[0] == x3 {
+		switch {
+		case len(ops[i].In) == 0:
+		case ops[i].In[0] == x3:
 			ops[i].Out = y3
+		default:
+			ops[i].Out = y
 		}
 	}
+	// What gives other dimensions has tensors of its own.
+	z := flat(x)
+	labels := &bench.Tensor{Name: "labels", Dims: z.Dims[:1], Fill: bench.Labels(benchCols)}
+	indices := &bench.Tensor{Name: "indices", Dims: z.Dims[:1], Fill: bench.Labels(z.Dims[0])}
+	ops = append(ops,
+		bench.ReduceRows(bench.ReduceSum, z), bench.ReduceRows(bench.ReduceMax, z),
+		bench.ReduceCols(bench.ReduceSum, z), bench.ReduceCols(bench.ReduceMax, z),
+		bench.MSE(z, flat(y)), bench.CrossEntropy(z, labels), bench.Transpose(z), bench.Concat(flat(x3), flat(z3)))
+	ops = append(ops, bench.Embedding(flat(x), indices))
 	return slices.DeleteFunc(ops, func(op bench.Op) bool { return !kernels[op.Name].has(d) })
 }
 

@@ -30,6 +30,12 @@ line:
 	MFENCE
 	RET
 
+// func storeFence()
+// Requires: MMX+
+TEXT ·storeFence(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
 // func cpuid7() uint32
 // Requires: CPUID
 TEXT ·cpuid7(SB), NOSPLIT, $0-4

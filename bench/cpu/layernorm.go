@@ -12,11 +12,12 @@ type layerNorm[T float] struct {
 	vecKernels[T]
 	gamma, beta []T
 	eps         float64
+	nt          bool // dst is stored past the caches
 }
 
 func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
 	return &layerNorm[T]{
-		vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps,
+		vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps, false,
 	}
 }
 
@@ -39,7 +40,7 @@ func (l *layerNorm[T]) row(dst, src, y []T) {
 	scale := T(1 / math.Sqrt(float64(l.squares(src, mean))/float64(n)+l.eps))
 	for at := 0; at < n; at += vecCall {
 		count := min(vecCall, n-at)
-		l.normalize(&dst[at], &src[at], &l.gamma[at], &l.beta[at], count, mean, scale)
+		l.normalize(&dst[at], &src[at], &l.gamma[at], &l.beta[at], count, mean, scale, l.nt)
 	}
 }
 

@@ -48,14 +48,15 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		const rows = 2
 		ld := n + n%3
 		front := n%2 == 1
-		var of [4][]T // the source, what it becomes, a mask, and the result with it
+		var of [5][]T // the source, what it becomes, a mask, the result with it, and past the caches
 		for i := range of {
 			of[i] = guardedOne[T](t, (rows-1)*ld+n, front)
 		}
-		x, y, mask, masked := of[0], of[1], of[2], of[3]
+		x, y, mask, masked, past := of[0], of[1], of[2], of[3], of[4]
+		room := guardedOne[T](t, n, front)
 		sums := make([]T, len(x))
 		for i := range x {
-			x[i], y[i], mask[i], masked[i] = T(math.NaN()), T(math.NaN()), T(math.NaN()), T(math.NaN())
+			x[i], y[i], mask[i], masked[i], past[i] = T(math.NaN()), T(math.NaN()), T(math.NaN()), T(math.NaN()), T(math.NaN())
 			if i%ld < n {
 				x[i], mask[i] = T(10*r.NormFloat64()-50), T(r.NormFloat64())
 			}
@@ -65,8 +66,9 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		original := append([]T{}, x...)
 		k.softmax(y, ld, x, ld, nil, 0, rows, n, scale)
 		k.softmax(masked, ld, x, ld, mask, ld, rows, n, scale)
+		k.softmaxBy(&room[0], past, ld, x, ld, mask, ld, rows, n, scale)
 		k.softmax(x, ld, x, ld, nil, 0, rows, n, scale)
-		for _, c := range []struct{ from, got []T }{{original, y}, {original, x}, {sums, masked}} {
+		for _, c := range []struct{ from, got []T }{{original, y}, {original, x}, {sums, masked}, {sums, past}} {
 			for i := range rows {
 				want, bound := softmaxRow(c.from[i*ld:][:n], scale)
 				for j, w := range want {

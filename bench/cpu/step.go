@@ -12,14 +12,19 @@ type step[T float] func(dst []T, ldd int, src []T, lds, i0, j0, m, n int)
 
 // newSteps cuts a chain into steps, of two operations where one kernel does both.
 func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
+	return stepsStoring[T](ws, c, false)
+}
+
+// stepsStoring are steps that store past the caches, or not.
+func stepsStoring[T float](ws *workspace, c bench.Chain, nt bool) ([]step[T], error) {
 	k := vecKernelsFor[T](ws.isa)
 	var steps []step[T]
 	for len(c) > 0 {
 		count := min(2, len(c))
-		s := newStep(ws, &k, c[:count])
+		s := newStep(ws, &k, c[:count], nt)
 		if s == nil {
 			count = 1
-			s = newStep(ws, &k, c[:1])
+			s = newStep(ws, &k, c[:1], nt)
 		}
 		if s == nil {
 			return nil, fmt.Errorf("cpu: %s is no element-wise operation: %w", c[0].Name, bench.ErrUnsupported)
@@ -31,40 +36,75 @@ func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
 }
 
 // newStep is the step of a whole chain, nil if no kernel does it at once.
-func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
+func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain, nt bool) step[T] {
 	width := widthOf(c.Output())
 	switch c.String() {
-	case "bias", "add", "mask":
-		return with(k.add, data[T](ws, c[0].In[1]), width)
-	case "bias+relu", "add+relu":
-		return with(k.addRelu, data[T](ws, c[0].In[1]), width)
-	case "bias+gelu":
-		return with(k.addGelu, data[T](ws, c[0].In[1]), width)
-	case "bias+silu":
-		return with(k.addSilu, data[T](ws, c[0].In[1]), width)
-	case "mul":
-		return with(k.mul, data[T](ws, c[0].In[1]), width)
-	case "relu":
-		return alone(k.relu, 0)
-	case "gelu":
-		return alone(k.gelu, 0)
-	case "silu":
-		return alone(k.silu, 0)
 	case "scale":
-		return alone(k.scale, T(c[0].Params.(bench.ScaleParams).Factor))
+		return alone(k.scale.storing(nt), T(c[0].Params.(bench.ScaleParams).Factor), 0)
+	case "set":
+		return alone(k.set.storing(nt), 0, T(c[0].Params.(bench.SetParams).Value))
 	case "dropout":
-		return newDropper(k, c[0].Params.(bench.DropoutParams), width).step
+		return newDropper(k, c[0].Params.(bench.DropoutParams), width, nt).step
+	}
+	if f := k.map1(c.String()); f != nil {
+		return alone(f.storing(nt), 0, 0)
+	}
+	if f := k.map2(c.String()); f != nil {
+		return with(f.storing(nt), data[T](ws, c[0].In[1]), width)
 	}
 	return nil
 }
 
-// alone is the step of a kernel of one matrix and a constant.
-func alone[T float](f mapKernel[T], a T) step[T] {
+// map1 is the kernel of a chain over one matrix, map2 of one that meets a second.
+func (k *vecKernels[T]) map1(chain string) mapKernel[T] {
+	switch chain {
+	case "exp":
+		return k.exp
+	case "relu":
+		return k.relu
+	case "gelu":
+		return k.gelu
+	case "gelu_tanh":
+		return k.geluTanh
+	case "silu":
+		return k.silu
+	case "sigmoid":
+		return k.sigmoid
+	case "tanh":
+		return k.tanh
+	case "copy":
+		return k.copy
+	}
+	return nil
+}
+
+func (k *vecKernels[T]) map2(chain string) mapKernel[T] {
+	switch chain {
+	case "bias", "add", "mask":
+		return k.add
+	case "sub":
+		return k.sub
+	case "mul":
+		return k.mul
+	case "div":
+		return k.div
+	case "bias+relu", "add+relu":
+		return k.addRelu
+	case "bias+gelu":
+		return k.addGelu
+	case "bias+silu":
+		return k.addSilu
+	}
+	return nil
+}
+
+// alone is the step of a kernel of one matrix and two constants.
+func alone[T float](f mapKernel[T], a, b T) step[T] {
 	return func(dst []T, ldd int, src []T, lds, _, _, m, n int) {
 		if ldd == n && lds == n {
 			m, n = 1, m*n // rows without a gap are one
 		}
-		f.matrix(dst, ldd, src, lds, nil, 0, m, n, a, 0)
+		f.matrix(dst, ldd, src, lds, nil, 0, m, n, a, b)
 	}
 }
 

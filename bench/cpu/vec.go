@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 // mapKernel is an element-wise operation on an m x n matrix,
 //
 //	dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j], a, b)
@@ -7,8 +9,19 @@ package cpu
 // where f uses what it needs of y, a and b. With ldy = 0 all rows meet the same y, as
 // they do a bias. dst may be src. m and n are positive. The methods take slices,
 // of any length, and bound the time of one call, which the collector cannot
-// interrupt.
-type mapKernel[T float] func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T)
+// interrupt. With nt, rows that begin with a cache line are stored past the caches, and
+// what other threads are to read needs a storeFence.
+type mapKernel[T float] func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, nt bool)
+
+// storing is the kernel with the choice of nt made.
+func (f mapKernel[T]) storing(nt bool) mapKernel[T] {
+	if !nt {
+		return f
+	}
+	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ bool) {
+		f(dst, src, y, ldd, lds, ldy, m, n, a, b, true)
+	}
+}
 
 // vecKernels are the element-wise kernels and the reductions of one element type
 // for one instruction set.
@@ -35,24 +48,40 @@ type vecKernels[T float] struct {
 	addSilu       mapKernel[T] // silu(x + y)
 	siluMul       mapKernel[T] // silu(x) y
 	mul           mapKernel[T] // x y
+	sub           mapKernel[T] // x - y
+	div           mapKernel[T] // x / y
+	scaleMul      mapKernel[T] // a x y
+	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+	sigmoid       mapKernel[T] // 1/(1 + e^-x)
+	copy          mapKernel[T] // x
+	set           mapKernel[T] // b; src is not read
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
-	affineRows func(dst, src, a, b *T, ldd, lds, m, n int)
-	// rowSum and rowSquares are the sums of x and of (x - mean)^2 over n > 0 elements.
-	rowSum     func(src *T, n int) T
-	rowSquares func(src *T, n int, mean T) T
+	affineRows func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)
+	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j].
+	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)
+	// rowSum, rowSquares, rowDistance and rowExpSum are the sums of x, of (x - mean)^2, of
+	// (x - y)^2 and of e^(x - largest) over n > 0 elements, rowMax their maximum.
+	rowSum      func(src *T, n int) T
+	rowSquares  func(src *T, n int, mean T) T
+	rowDistance func(src, y *T, n int) T
+	rowExpSum   func(src *T, n int, largest T) T
+	rowMax      func(src *T, n int) T
 	// addRowSum writes dst[j] = src[j] + y[j] and returns the sum of it.
 	addRowSum func(dst, src, y *T, n int) T
 	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
-	normalize func(dst, src, gamma, beta *T, n int, mean, scale T)
+	normalize func(dst, src, gamma, beta *T, n int, mean, scale T, nt bool)
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
-	dropout func(dst, src *T, n int, scale T, least, at uint32)
+	dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
 	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
-	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src.
-	softmaxRows func(dst, src, y *T, ldd, lds, ldy, m, n int, scale T)
-	// colMax raises dst[j] to the maximum of column j of an m x n matrix.
+	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. With
+	// room for a row, dst is stored past the caches.
+	softmaxRows func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)
+	// colMax raises dst[j] to the maximum of column j of an m x n matrix, colSum adds the
+	// sum of the column.
 	colMax func(dst, src *T, ld, m, n int)
+	colSum func(dst, src *T, ld, m, n int)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
 	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not
 	// be positive beyond rounding; denormal results may be 0.
@@ -63,6 +92,20 @@ type vecKernels[T float] struct {
 	// copyColumns writes dst[i*n+j] = src[i*lds+j] for i < m and j < n, where n elements
 	// are two vectors at most.
 	copyColumns func(dst, src *T, lds, m, n int)
+	// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of
+	// squareOf the instruction set.
+	transpose func(dst, src *T, ldd, lds, m, n int, nt bool)
+}
+
+// squareOf is the side of the squares that transpose takes.
+func squareOf[T float](isa ISA) int {
+	switch isa {
+	case AVX512:
+		return 64 / int(unsafe.Sizeof(T(0)))
+	case AVX2:
+		return 32 / int(unsafe.Sizeof(T(0)))
+	}
+	return 1
 }
 
 // vecKernelsFor is the table of an instruction set that ISAs lists.
@@ -86,7 +129,7 @@ func (f mapKernel[T]) slice(dst, src, y []T, a, b T) {
 		if y != nil {
 			with = &y[at : at+n][0]
 		}
-		f(&dst[at], &src[at], with, n, n, n, 1, n, a, b)
+		f(&dst[at], &src[at], with, n, n, n, 1, n, a, b, false)
 	}
 }
 
@@ -116,7 +159,7 @@ func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, 
 		rows = vecCall / n
 	}
 	for i := 0; i < m; i += rows {
-		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b)
+		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b, false)
 		if y != nil && i+rows < m {
 			with = &y[(i+rows)*ldy]
 		}

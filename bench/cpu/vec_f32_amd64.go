@@ -1,7 +1,8 @@
 package cpu
 
 // The map kernels run over the rows i < m and the columns j < n. The loops below
-// are those of the portable twins.
+// are those of the portable twins. With nt, rows that begin with a cache line are stored
+// past the caches.
 
 // vecExpF32AVX512:
 //
@@ -12,12 +13,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecExpF32AVX2 is the same loop.
 //
 //go:noescape
-func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecErfF32AVX512:
 //
@@ -28,12 +29,12 @@ func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecErfF32AVX2 is the same loop.
 //
 //go:noescape
-func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecTanhF32AVX512:
 //
@@ -44,12 +45,12 @@ func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecTanhF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecReluF32AVX512:
 //
@@ -60,12 +61,12 @@ func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecGeluF32AVX512:
 //
@@ -77,12 +78,12 @@ func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecSiluF32AVX512:
 //
@@ -93,12 +94,12 @@ func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecSiluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecScaleF32AVX512:
 //
@@ -109,12 +110,12 @@ func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecScaleF32AVX2 is the same loop.
 //
 //go:noescape
-func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddScalarF32AVX512:
 //
@@ -125,12 +126,12 @@ func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //	}
 //
 //go:noescape
-func vecAddScalarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddScalarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddScalarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddScalarReluF32AVX512:
 //
@@ -141,12 +142,12 @@ func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b flo
 //	}
 //
 //go:noescape
-func vecAddScalarReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddScalarReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddScalarReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAffineF32AVX512:
 //
@@ -157,12 +158,12 @@ func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b
 //	}
 //
 //go:noescape
-func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAffineF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAffineReluF32AVX512:
 //
@@ -173,12 +174,12 @@ func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float3
 //	}
 //
 //go:noescape
-func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAffineReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAffineRowsF32AVX512:
 //
@@ -189,12 +190,12 @@ func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b fl
 //	}
 //
 //go:noescape
-func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int)
+func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
 
 // vecAffineRowsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int)
+func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
 
 // vecAddF32AVX512:
 //
@@ -205,12 +206,12 @@ func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int)
 //	}
 //
 //go:noescape
-func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddReluF32AVX512:
 //
@@ -221,12 +222,12 @@ func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
 //	}
 //
 //go:noescape
-func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddGeluF32AVX512:
 //
@@ -237,12 +238,12 @@ func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddSiluF32AVX512:
 //
@@ -253,12 +254,12 @@ func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecAddSiluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecSiluMulF32AVX512:
 //
@@ -269,12 +270,12 @@ func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecSiluMulF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecMulF32AVX512:
 //
@@ -285,9 +286,137 @@ func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecMulF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32)
+func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSubF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] - y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSubF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSubF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSubF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecDivF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] / y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecDivF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecScaleMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a * src[i*lds+j] * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecScaleMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecScaleMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecScaleMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecGeluTanhF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = geluTanh(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecGeluTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecGeluTanhF32AVX2 is the same loop.
+//
+//go:noescape
+func vecGeluTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSigmoidF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = sigmoid(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecSigmoidF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSigmoidF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSigmoidF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecCopyF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecCopyF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecCopyF32AVX2 is the same loop.
+//
+//go:noescape
+func vecCopyF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSetF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = b
+//		}
+//	}
+//
+//go:noescape
+func vecSetF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSetF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSetF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecGatherRowsF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[int(index[i])*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)
+
+// vecGatherRowsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -23,7 +23,76 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPS       Y3, Y0, Y3
+	VMINPS       Y5, Y0, Y5
+	VMAXPS       Y3, Y1, Y3
+	VMAXPS       Y5, Y1, Y5
+	VMOVAPS      Y2, Y4
+	VMOVAPS      Y2, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y2, Y4, Y4
+	VSUBPS       Y2, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
+	VMOVAPS      Y2, Y3
+	VMOVAPS      Y2, Y9
+	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
+	VFMADD231PS  vecConstf32avx2<>+384(SB), Y7, Y9
+	VSUBPS       Y2, Y3, Y5
+	VSUBPS       Y2, Y9, Y10
+	VSUBPS       Y5, Y4, Y5
+	VSUBPS       Y10, Y7, Y10
+	VADDPS       Y2, Y5, Y5
+	VADDPS       Y2, Y10, Y10
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y3, Y6, Y6
+	VMULPS       Y9, Y8, Y8
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y10, Y8, Y8
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -164,9 +233,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -184,7 +253,88 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
+	VMINPS       Y3, Y0, Y3
+	VMINPS       Y6, Y0, Y6
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+608(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+640(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+672(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+704(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+736(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+768(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+800(SB), Y6, Y7
+	VMULPS       Y3, Y4, Y4
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y1, Y4, Y3
+	VADDPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y3, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y6, Y4, Y6
+	VSUBPS       Y9, Y7, Y9
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y7
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y9, Y7, Y7
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y6
+	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y9
+	VFMADD213PS  Y6, Y3, Y4
+	VFMADD213PS  Y9, Y8, Y7
+	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+992(SB), Y5, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y7
+	VORPS        Y2, Y4, Y4
+	VORPS        Y3, Y7, Y7
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -349,9 +499,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -369,7 +519,76 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
+	VMINPS       Y3, Y0, Y3
+	VMINPS       Y7, Y0, Y7
+	VADDPS       Y3, Y3, Y3
+	VADDPS       Y7, Y7, Y7
+	VMOVAPS      Y1, Y4
+	VMOVAPS      Y1, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y1, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y10
+	VMULPS       Y3, Y3, Y9
+	VMULPS       Y7, Y7, Y11
+	VFMADD213PS  Y3, Y9, Y5
+	VFMADD213PS  Y7, Y11, Y10
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y8, Y8
+	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y7
+	VFMADD213PS  Y3, Y4, Y5
+	VFMADD213PS  Y7, Y8, Y10
+	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1056(SB), Y10, Y4
+	VDIVPS       Y3, Y5, Y5
+	VDIVPS       Y4, Y10, Y10
+	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+992(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+512(SB), Y10, Y10
+	VORPS        Y2, Y5, Y5
+	VORPS        Y3, Y10, Y10
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -510,9 +729,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -529,7 +748,36 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y3
+	VMOVUPS  96(CX), Y4
+	VMAXPS   Y1, Y0, Y1
+	VMAXPS   Y2, Y0, Y2
+	VMAXPS   Y3, Y0, Y3
+	VMAXPS   Y4, Y0, Y4
+	VMOVNTPS Y1, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y3, 64(AX)
+	VMOVNTPS Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -584,9 +832,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -605,7 +853,80 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VADDPS       Y1, Y5, Y6
+	VADDPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y7, Y5, Y7
+	VSUBPS       Y12, Y10, Y12
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y11, Y10, Y10
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y8, Y0, Y6
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y10, Y9, Y6
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y6, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -754,9 +1075,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -775,7 +1096,72 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y6
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y7, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y8, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y9, Y7
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -908,9 +1294,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -927,7 +1313,36 @@ TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y3
+	VMOVUPS  96(CX), Y4
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VMULPS   Y0, Y3, Y3
+	VMULPS   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y3, 64(AX)
+	VMOVNTPS Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -982,9 +1397,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1001,7 +1416,36 @@ TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y3
+	VMOVUPS  96(CX), Y4
+	VADDPS   Y0, Y1, Y1
+	VADDPS   Y0, Y2, Y2
+	VADDPS   Y0, Y3, Y3
+	VADDPS   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y3, 64(AX)
+	VMOVNTPS Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -1056,9 +1500,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1076,7 +1520,40 @@ TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y2
+	VMOVUPS  32(CX), Y3
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y5
+	VADDPS   Y0, Y2, Y2
+	VADDPS   Y0, Y3, Y3
+	VADDPS   Y0, Y4, Y4
+	VADDPS   Y0, Y5, Y5
+	VMAXPS   Y2, Y1, Y2
+	VMAXPS   Y3, Y1, Y3
+	VMAXPS   Y4, Y1, Y4
+	VMAXPS   Y5, Y1, Y5
+	VMOVNTPS Y2, (AX)
+	VMOVNTPS Y3, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y5, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -1137,9 +1614,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1157,7 +1634,36 @@ TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
+	VFMADD213PS Y1, Y0, Y2
+	VFMADD213PS Y1, Y0, Y3
+	VFMADD213PS Y1, Y0, Y4
+	VFMADD213PS Y1, Y0, Y5
+	VMOVNTPS    Y2, (AX)
+	VMOVNTPS    Y3, 32(AX)
+	VMOVNTPS    Y4, 64(AX)
+	VMOVNTPS    Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+32, R8
+	JGE         nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -1212,9 +1718,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1233,7 +1739,40 @@ TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS     (CX), Y3
+	VMOVUPS     32(CX), Y4
+	VMOVUPS     64(CX), Y5
+	VMOVUPS     96(CX), Y6
+	VFMADD213PS Y1, Y0, Y3
+	VFMADD213PS Y1, Y0, Y4
+	VFMADD213PS Y1, Y0, Y5
+	VFMADD213PS Y1, Y0, Y6
+	VMAXPS      Y3, Y2, Y3
+	VMAXPS      Y4, Y2, Y4
+	VMAXPS      Y5, Y2, Y5
+	VMAXPS      Y6, Y2, Y6
+	VMOVNTPS    Y3, (AX)
+	VMOVNTPS    Y4, 32(AX)
+	VMOVNTPS    Y5, 64(AX)
+	VMOVNTPS    Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+32, R8
+	JGE         nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
 	SUBQ $+32, R8
 	JLT  maindone
 
@@ -1294,9 +1833,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
+// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+32(FP), DX
@@ -1319,8 +1858,37 @@ row:
 	VBROADCASTSS (R9), Y1
 	ADDQ         $+4, R9
 	MOVQ         DI, R10
+	CMPB         nt+64(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+32, R10
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     64(CX), Y4
+	VMOVUPS     96(CX), Y5
+	VFMADD213PS Y1, Y0, Y2
+	VFMADD213PS Y1, Y0, Y3
+	VFMADD213PS Y1, Y0, Y4
+	VFMADD213PS Y1, Y0, Y5
+	VMOVNTPS    Y2, (AX)
+	VMOVNTPS    Y3, 32(AX)
+	VMOVNTPS    Y4, 64(AX)
+	VMOVNTPS    Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+32, R10
+	JGE         nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
+	SUBQ $+32, R10
+	JLT  maindone
 
 main:
 	VMOVUPS     (CX), Y2
@@ -1373,9 +1941,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -1395,7 +1963,41 @@ TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y6
+	VMOVUPS  (R8), Y1
+	VMOVUPS  32(R8), Y3
+	VMOVUPS  64(R8), Y5
+	VMOVUPS  96(R8), Y7
+	VADDPS   Y1, Y0, Y0
+	VADDPS   Y3, Y2, Y2
+	VADDPS   Y5, Y4, Y4
+	VADDPS   Y7, Y6, Y6
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
 	SUBQ $+32, R10
 	JLT  maindone
 
@@ -1459,9 +2061,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1482,7 +2084,45 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  32(CX), Y3
+	VMOVUPS  64(CX), Y5
+	VMOVUPS  96(CX), Y7
+	VMOVUPS  (R8), Y2
+	VMOVUPS  32(R8), Y4
+	VMOVUPS  64(R8), Y6
+	VMOVUPS  96(R8), Y8
+	VADDPS   Y2, Y1, Y1
+	VADDPS   Y4, Y3, Y3
+	VADDPS   Y6, Y5, Y5
+	VADDPS   Y8, Y7, Y7
+	VMAXPS   Y1, Y0, Y1
+	VMAXPS   Y3, Y0, Y2
+	VMAXPS   Y5, Y0, Y3
+	VMAXPS   Y7, Y0, Y4
+	VMOVNTPS Y1, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y3, 64(AX)
+	VMOVNTPS Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
 	SUBQ $+32, R10
 	JLT  maindone
 
@@ -1552,9 +2192,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1577,7 +2217,85 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VADDPS       Y1, Y6, Y7
+	VADDPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y8, Y6, Y8
+	VSUBPS       Y12, Y10, Y12
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y11, Y10, Y10
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y5
+	VFNMADD231PS Y6, Y4, Y3
+	VFNMADD231PS Y10, Y9, Y5
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -1737,9 +2455,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1762,7 +2480,77 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y7
+	VDIVPS       Y6, Y8, Y6
+	VDIVPS       Y7, Y12, Y7
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y5
+	VFNMADD231PS Y6, Y4, Y3
+	VFNMADD231PS Y7, Y9, Y5
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -1906,9 +2694,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1931,7 +2719,77 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y9, Y2, Y9
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VMOVAPS      Y1, Y6
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y7, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y8, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y9, Y7
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y5, Y7, Y7
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -2075,9 +2933,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX
-TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -2097,7 +2955,41 @@ TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-72
 	SUBQ R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y6
+	VMOVUPS  (R8), Y1
+	VMOVUPS  32(R8), Y3
+	VMOVUPS  64(R8), Y5
+	VMOVUPS  96(R8), Y7
+	VMULPS   Y1, Y0, Y0
+	VMULPS   Y3, Y2, Y2
+	VMULPS   Y5, Y4, Y4
+	VMULPS   Y7, Y6, Y6
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
 	SUBQ $+32, R10
 	JLT  maindone
 
@@ -2161,31 +3053,1148 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// func vecSubF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecSubF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y6
+	VMOVUPS  (R8), Y1
+	VMOVUPS  32(R8), Y3
+	VMOVUPS  64(R8), Y5
+	VMOVUPS  96(R8), Y7
+	VSUBPS   Y1, Y0, Y0
+	VSUBPS   Y3, Y2, Y2
+	VSUBPS   Y5, Y4, Y4
+	VSUBPS   Y7, Y6, Y6
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
+	SUBQ $+32, R10
+	JLT  maindone
+
+main:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
+	VSUBPS  Y1, Y0, Y0
+	VSUBPS  Y3, Y2, Y2
+	VSUBPS  Y5, Y4, Y4
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
+	JGE     main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecDivF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecDivF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y6
+	VMOVUPS  (R8), Y1
+	VMOVUPS  32(R8), Y3
+	VMOVUPS  64(R8), Y5
+	VMOVUPS  96(R8), Y7
+	VDIVPS   Y1, Y0, Y0
+	VDIVPS   Y3, Y2, Y2
+	VDIVPS   Y5, Y4, Y4
+	VDIVPS   Y7, Y6, Y6
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
+	SUBQ $+32, R10
+	JLT  maindone
+
+main:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
+	VDIVPS  Y1, Y0, Y0
+	VDIVPS  Y3, Y2, Y2
+	VDIVPS  Y5, Y4, Y4
+	VDIVPS  Y7, Y6, Y6
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
+	JGE     main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecScaleMulF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSS a+64(FP), Y0
+	MOVQ         DI, R10
+	ANDQ         $-8, R10
+	SHLQ         $0x02, R10
+	SHLQ         $0x02, DX
+	SUBQ         R10, DX
+	SHLQ         $0x02, BX
+	SUBQ         R10, BX
+	SHLQ         $0x02, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  32(CX), Y3
+	VMOVUPS  64(CX), Y5
+	VMOVUPS  96(CX), Y7
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y3, Y3
+	VMULPS   Y0, Y5, Y5
+	VMULPS   Y0, Y7, Y7
+	VMOVUPS  (R8), Y2
+	VMOVUPS  32(R8), Y4
+	VMOVUPS  64(R8), Y6
+	VMOVUPS  96(R8), Y8
+	VMULPS   Y2, Y1, Y1
+	VMULPS   Y4, Y3, Y3
+	VMULPS   Y6, Y5, Y5
+	VMULPS   Y8, Y7, Y7
+	VMOVNTPS Y1, (AX)
+	VMOVNTPS Y3, 32(AX)
+	VMOVNTPS Y5, 64(AX)
+	VMOVNTPS Y7, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
+	SUBQ $+32, R10
+	JLT  maindone
+
+main:
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(CX), Y7
+	VMULPS  Y0, Y1, Y1
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y0, Y7, Y7
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y4
+	VMOVUPS 64(R8), Y6
+	VMOVUPS 96(R8), Y8
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y4, Y3, Y3
+	VMULPS  Y6, Y5, Y5
+	VMULPS  Y8, Y7, Y7
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
+	JGE     main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS (CX), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (R8), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y1
+	VMASKMOVPS (CX), Y1, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS (R8), Y1, Y3
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGeluTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-68
+TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y8, Y2, Y8
+	VMULPS       Y4, Y4, Y5
+	VMULPS       Y8, Y8, Y9
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y9, Y10
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y8, Y10, Y10
+	VMINPS       Y6, Y2, Y6
+	VMINPS       Y10, Y2, Y10
+	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
+	VORPS        vecConstf32avx2<>+992(SB), Y10, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y5, Y9
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y9, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y9, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y7, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y8, Y7
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
+	SUBQ $+16, R8
+	JLT  maindone
+
+main:
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
+	VMINPS       Y4, Y2, Y4
+	VMINPS       Y8, Y2, Y8
+	VMULPS       Y4, Y4, Y5
+	VMULPS       Y8, Y8, Y9
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y9, Y10
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y8, Y10, Y10
+	VMINPS       Y6, Y2, Y6
+	VMINPS       Y10, Y2, Y10
+	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
+	VORPS        vecConstf32avx2<>+992(SB), Y10, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VSUBPS       Y1, Y5, Y9
+	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y11, Y12, Y12
+	VADDPS       vecConstf32avx2<>+352(SB), Y9, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VDIVPS       Y5, Y9, Y5
+	VDIVPS       Y6, Y12, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y7, Y0, Y7
+	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y6, Y8, Y7
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          main
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  singledone
+
+single:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VMULPS       Y4, Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
+	VMULPS       Y4, Y6, Y6
+	VMINPS       Y6, Y2, Y6
+	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
+	VSUBPS       Y1, Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+8, R8
+	JZ           next
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VMINPS       Y5, Y2, Y5
+	VMULPS       Y5, Y5, Y6
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y6, Y7
+	VMULPS       Y5, Y7, Y7
+	VMINPS       Y7, Y2, Y7
+	VORPS        vecConstf32avx2<>+992(SB), Y7, Y7
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y6
+	VSUBPS       Y1, Y6, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VDIVPS       Y6, Y8, Y6
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y6, Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSigmoidF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SHLQ         $0x02, R8
+	SHLQ         $0x02, DX
+	SUBQ         R8, DX
+	SHLQ         $0x02, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPS       Y4, Y0, Y4
+	VMINPS       Y7, Y0, Y7
+	VMAXPS       Y4, Y1, Y4
+	VMAXPS       Y7, Y1, Y7
+	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+992(SB), Y7, Y7
+	VMOVAPS      Y3, Y5
+	VMOVAPS      Y3, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y3, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y7, Y9
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y7, Y9
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y2, Y9, Y9
+	VDIVPS       Y6, Y2, Y4
+	VDIVPS       Y9, Y2, Y5
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
+	SUBQ $+16, R8
+	JLT  maindone
+
+main:
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPS       Y4, Y0, Y4
+	VMINPS       Y7, Y0, Y7
+	VMAXPS       Y4, Y1, Y4
+	VMAXPS       Y7, Y1, Y7
+	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+992(SB), Y7, Y7
+	VMOVAPS      Y3, Y5
+	VMOVAPS      Y3, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y3, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y7, Y9
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y7, Y9
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y2, Y9, Y9
+	VDIVPS       Y6, Y2, Y4
+	VDIVPS       Y9, Y2, Y5
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          main
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  singledone
+
+single:
+	VMOVUPS      (CX), Y4
+	PREFETCHT0   2048(CX)
+	VMINPS       Y4, Y0, Y4
+	VMAXPS       Y4, Y1, Y4
+	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VMOVAPS      Y3, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VSUBPS       Y3, Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y4, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y2, Y6, Y6
+	VDIVPS       Y6, Y2, Y4
+	VMOVUPS      Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+8, R8
+	JZ           next
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y4
+	VMASKMOVPS   (CX), Y4, Y5
+	PREFETCHT0   2048(CX)
+	VMINPS       Y5, Y0, Y5
+	VMAXPS       Y5, Y1, Y5
+	VXORPS       vecConstf32avx2<>+992(SB), Y5, Y5
+	VMOVAPS      Y3, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecCopyF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecCopyF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ DI, R8
+	ANDQ $-8, R8
+	SHLQ $0x02, R8
+	SHLQ $0x02, DX
+	SUBQ R8, DX
+	SHLQ $0x02, BX
+	SUBQ R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y1
+	VMOVUPS  64(CX), Y2
+	VMOVUPS  96(CX), Y3
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y1, 32(AX)
+	VMOVNTPS Y2, 64(AX)
+	VMOVNTPS Y3, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
+	SUBQ $+32, R8
+	JLT  maindone
+
+main:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+32, R8
+	JGE     main
+
+maindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  singledone
+
+single:
+	VMOVUPS (CX), Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, R8
+	JGE     single
+
+singledone:
+	ADDQ       $+8, R8
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSetF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecSetF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), CX
+	MOVQ         lds+32(FP), DX
+	MOVQ         m+48(FP), DX
+	MOVQ         n+56(FP), BX
+	VBROADCASTSS b+68(FP), Y0
+	MOVQ         BX, SI
+	ANDQ         $-8, SI
+	SHLQ         $0x02, SI
+	SHLQ         $0x02, CX
+	SUBQ         SI, CX
+
+row:
+	MOVQ  BX, SI
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, SI
+	JLT   ntdone
+
+nt:
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y0, 32(AX)
+	VMOVNTPS Y0, 64(AX)
+	VMOVNTPS Y0, 96(AX)
+	ADDQ     $+128, AX
+	SUBQ     $+32, SI
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, SI
+
+ntskip:
+	SUBQ $+32, SI
+	JLT  maindone
+
+main:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y0, 32(AX)
+	VMOVUPS Y0, 64(AX)
+	VMOVUPS Y0, 96(AX)
+	ADDQ    $+128, AX
+	SUBQ    $+32, SI
+	JGE     main
+
+maindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  singledone
+
+single:
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	SUBQ    $+8, SI
+	JGE     single
+
+singledone:
+	ADDQ       $+8, SI
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS Y0, Y1, (AX)
+
+next:
+	ADDQ CX, AX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGatherRowsF32AVX2(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, MMX+
+TEXT ·vecGatherRowsF32AVX2(SB), NOSPLIT, $0-57
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+40(FP), SI
+	MOVQ n+48(FP), DI
+	MOVQ DI, R8
+	ANDQ $-8, R8
+	SHLQ $0x02, R8
+	SHLQ $0x02, DX
+	SUBQ R8, DX
+	SHLQ $0x02, BX
+	MOVQ index+16(FP), R11
+	MOVQ CX, R10
+
+row:
+	MOVLQSX (R11), CX
+	IMULQ   BX, CX
+	ADDQ    R10, CX
+	MOVQ    CX, R9
+	CMPQ    SI, $+1
+	JEQ     last
+	MOVLQSX 4(R11), R9
+	IMULQ   BX, R9
+	ADDQ    R10, R9
+
+last:
+	ADDQ  $+4, R11
+	MOVQ  DI, R8
+	CMPB  nt+56(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    64(CX), Y2
+	VMOVUPS    96(CX), Y3
+	PREFETCHT0 (R9)
+	PREFETCHT0 32(R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 96(R9)
+	VMOVNTPS   Y0, (AX)
+	VMOVNTPS   Y1, 32(AX)
+	VMOVNTPS   Y2, 64(AX)
+	VMOVNTPS   Y3, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R9
+	SUBQ       $+32, R8
+	JGE        nt
+
+ntdone:
+	ADDQ $+32, R8
+
+ntskip:
+	SUBQ $+32, R8
+	JLT  maindone
+
+main:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    64(CX), Y2
+	VMOVUPS    96(CX), Y3
+	PREFETCHT0 (R9)
+	PREFETCHT0 32(R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 96(R9)
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R9
+	SUBQ       $+32, R8
+	JGE        main
+
+maindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  singledone
+
+single:
+	VMOVUPS    (CX), Y0
+	PREFETCHT0 (R9)
+	VMOVUPS    Y0, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R9
+	SUBQ       $+8, R8
+	JGE        single
+
+singledone:
+	ADDQ       $+8, R8
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, R8
+	SUBQ       R8, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	PREFETCHT0 (R9)
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         y+16(FP), DX
-	MOVQ         m+48(FP), BX
-	MOVQ         ldd+24(FP), SI
-	MOVQ         lds+32(FP), DI
-	MOVQ         ldy+40(FP), R8
+	MOVQ         m+56(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x02, SI
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y5
+	MOVQ         room+24(FP), R12
+	TESTQ        R12, R12
+	CMOVQEQ      AX, R12
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y5
 	TESTQ        DX, DX
 	JZ           plain
-	MOVQ         n+56(FP), R9
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+32, R9
 	JLT          addmaindone
@@ -2194,22 +4203,22 @@ addmain:
 	VMOVUPS (CX)(R10*1), Y6
 	VMOVUPS (DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (AX)(R10*1)
+	VMOVUPS Y6, (R12)(R10*1)
 	VMAXPS  Y6, Y2, Y2
 	VMOVUPS 32(CX)(R10*1), Y6
 	VMOVUPS 32(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 32(AX)(R10*1)
+	VMOVUPS Y6, 32(R12)(R10*1)
 	VMAXPS  Y6, Y3, Y3
 	VMOVUPS 64(CX)(R10*1), Y6
 	VMOVUPS 64(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 64(AX)(R10*1)
+	VMOVUPS Y6, 64(R12)(R10*1)
 	VMAXPS  Y6, Y4, Y4
 	VMOVUPS 96(CX)(R10*1), Y6
 	VMOVUPS 96(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 96(AX)(R10*1)
+	VMOVUPS Y6, 96(R12)(R10*1)
 	VMAXPS  Y6, Y5, Y5
 	ADDQ    $+128, R10
 	SUBQ    $+32, R9
@@ -2224,7 +4233,7 @@ addsingle:
 	VMOVUPS (CX)(R10*1), Y6
 	VMOVUPS (DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (AX)(R10*1)
+	VMOVUPS Y6, (R12)(R10*1)
 	VMAXPS  Y6, Y2, Y2
 	ADDQ    $+32, R10
 	SUBQ    $+8, R9
@@ -2233,25 +4242,25 @@ addsingle:
 addsingledone:
 	ADDQ         $+8, R9
 	JZ           adddone
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R13
 	SHLQ         $0x02, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y6
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y6
 	VMASKMOVPS   (CX)(R10*1), Y6, Y7
 	VMASKMOVPS   (DX)(R10*1), Y6, Y8
 	VADDPS       Y8, Y7, Y7
-	VMASKMOVPS   Y7, Y6, (AX)(R10*1)
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y8
+	VMASKMOVPS   Y7, Y6, (R12)(R10*1)
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
-	MOVQ AX, CX
+	MOVQ R12, CX
 	JMP  known
 
 plain:
-	MOVQ n+56(FP), R9
+	MOVQ n+64(FP), R9
 	XORQ R10, R10
 	SUBQ $+32, R9
 	JLT  maxmaindone
@@ -2279,12 +4288,12 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, R9
 	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R13
 	SHLQ         $0x02, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y6
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y6
 	VMASKMOVPS   (CX)(R10*1), Y6, Y7
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
@@ -2300,13 +4309,13 @@ known:
 	VPERMILPS    $0xb1, X2, X3
 	VMAXPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
-	VBROADCASTSS scale+64(FP), Y3
+	VBROADCASTSS scale+72(FP), Y3
 	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	MOVQ         n+56(FP), R9
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+32, R9
 	JLT          expmaindone
@@ -2382,10 +4391,10 @@ expmain:
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y15, Y16, Y16
 	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (AX)(R10*1)
-	VMOVUPS      Y13, 32(AX)(R10*1)
-	VMOVUPS      Y16, 64(AX)(R10*1)
-	VMOVUPS      Y19, 96(AX)(R10*1)
+	VMOVUPS      Y10, (R12)(R10*1)
+	VMOVUPS      Y13, 32(R12)(R10*1)
+	VMOVUPS      Y16, 64(R12)(R10*1)
+	VMOVUPS      Y19, 96(R12)(R10*1)
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y13, Y5, Y5
 	VADDPS       Y16, Y6, Y6
@@ -2418,7 +4427,7 @@ expsingle:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
 	VPSLLD       $0x17, Y9, Y9
 	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (AX)(R10*1)
+	VMOVUPS      Y10, (R12)(R10*1)
 	VADDPS       Y10, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+8, R9
@@ -2427,10 +4436,10 @@ expsingle:
 expsingledone:
 	ADDQ         $+8, R9
 	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R13
 	SHLQ         $0x02, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y8
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y8
 	PREFETCHT0   (R11)(R10*1)
 	VMASKMOVPS   (CX)(R10*1), Y8, Y9
 	VFMSUB213PS  Y2, Y3, Y9
@@ -2449,7 +4458,7 @@ expsingledone:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y8, (AX)(R10*1)
+	VMASKMOVPS   Y3, Y8, (R12)(R10*1)
 	VANDPS       Y8, Y3, Y3
 	VADDPS       Y3, Y4, Y4
 
@@ -2466,22 +4475,76 @@ expdone:
 	VBROADCASTSS X4, Y4
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
 	VDIVPS       Y4, Y2, Y2
-	MOVQ         n+56(FP), R9
+	CMPQ         R12, AX
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+32, R9
-	JLT          scalemaindone
+	JLT          streammaindone
 
-scalemain:
-	VMOVUPS (AX)(R10*1), Y3
+streammain:
+	VMOVUPS  (R12)(R10*1), Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVNTPS Y3, (AX)(R10*1)
+	VMOVUPS  32(R12)(R10*1), Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVNTPS Y3, 32(AX)(R10*1)
+	VMOVUPS  64(R12)(R10*1), Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVNTPS Y3, 64(AX)(R10*1)
+	VMOVUPS  96(R12)(R10*1), Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVNTPS Y3, 96(AX)(R10*1)
+	ADDQ     $+128, R10
+	SUBQ     $+32, R9
+	JGE      streammain
+
+streammaindone:
+	ADDQ $+32, R9
+	SUBQ $+8, R9
+	JLT  streamsingledone
+
+streamsingle:
+	VMOVUPS (R12)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, (AX)(R10*1)
-	VMOVUPS 32(AX)(R10*1), Y3
+	ADDQ    $+32, R10
+	SUBQ    $+8, R9
+	JGE     streamsingle
+
+streamsingledone:
+	ADDQ       $+8, R9
+	JZ         streamdone
+	LEAQ       vecMaskf32avx2<>+32(SB), CX
+	SHLQ       $0x02, R9
+	SUBQ       R9, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPS (R12)(R10*1), Y3, Y4
+	VMULPS     Y2, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(R10*1)
+
+streamdone:
+	JMP written
+
+kept:
+	MOVQ n+64(FP), R9
+	XORQ R10, R10
+	SUBQ $+32, R9
+	JLT  scalemaindone
+
+scalemain:
+	VMOVUPS (R12)(R10*1), Y3
+	VMULPS  Y2, Y3, Y3
+	VMOVUPS Y3, (AX)(R10*1)
+	VMOVUPS 32(R12)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 32(AX)(R10*1)
-	VMOVUPS 64(AX)(R10*1), Y3
+	VMOVUPS 64(R12)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 64(AX)(R10*1)
-	VMOVUPS 96(AX)(R10*1), Y3
+	VMOVUPS 96(R12)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 96(AX)(R10*1)
 	ADDQ    $+128, R10
@@ -2494,7 +4557,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (AX)(R10*1), Y3
+	VMOVUPS (R12)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, (AX)(R10*1)
 	ADDQ    $+32, R10
@@ -2508,11 +4571,12 @@ scalesingledone:
 	SHLQ       $0x02, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPS (AX)(R10*1), Y3, Y4
+	VMASKMOVPS (R12)(R10*1), Y3, Y4
 	VMULPS     Y2, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(R10*1)
 
 scaledone:
+written:
 	ADDQ SI, AX
 	MOVQ R11, CX
 	DECQ BX
@@ -2602,11 +4666,93 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecColSumF32AVX2(dst *float32, src *float32, ld int, m int, n int)
+// Requires: AVX
+TEXT ·vecColSumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x02, DX
+	XORQ DI, DI
+	SUBQ $+16, SI
+	JLT  maindone
+
+main:
+	VMOVUPS (AX)(DI*1), Y0
+	VMOVUPS 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+mainrow:
+	VMOVUPS (R9)(DI*1), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y2
+	VADDPS  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     mainrow
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+16, SI
+	JGE     main
+
+maindone:
+	ADDQ $+16, SI
+	SUBQ $+8, SI
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DI*1), Y0
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+singlerow:
+	VMOVUPS (R9)(DI*1), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     singlerow
+	VMOVUPS Y0, (AX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+8, SI
+	JGE     single
+
+singledone:
+	ADDQ       $+8, SI
+	JZ         return
+	LEAQ       vecMaskf32avx2<>+32(SB), R8
+	SHLQ       $0x02, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS (AX)(DI*1), Y0, Y1
+	MOVQ       AX, SI
+	MOVQ       BX, BX
+
+tailrow:
+	VMASKMOVPS (CX)(DI*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	ADDQ       DX, SI
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        tailrow
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+
+return:
+	VZEROUPPER
+	RET
+
 // func vecColExpSumF32AVX2(dst *float32, src *float32, shift *float32, sum *float32, ld int, m int, n int, scale float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -2980,9 +5126,316 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
+// func vecRowMaxF32AVX2(src *float32, n int) float32
+// Requires: AVX, AVX2
+TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y3
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMAXPS (AX)(DX*1), Y0, Y0
+	VMAXPS 32(AX)(DX*1), Y1, Y1
+	VMAXPS 64(AX)(DX*1), Y2, Y2
+	VMAXPS 96(AX)(DX*1), Y3, Y3
+	ADDQ   $+128, DX
+	SUBQ   $+32, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMAXPS (AX)(DX*1), Y0, Y0
+	ADDQ   $+32, DX
+	SUBQ   $+8, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ         $+8, CX
+	JZ           stripdone
+	LEAQ         vecMaskf32avx2<>+32(SB), BX
+	SHLQ         $0x02, CX
+	SUBQ         CX, BX
+	VMOVUPS      (BX), Y4
+	VMASKMOVPS   (AX)(DX*1), Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y6
+	VBLENDVPS    Y4, Y5, Y6, Y5
+	VMAXPS       Y5, Y0, Y0
+
+stripdone:
+	VMAXPS       Y2, Y0, Y0
+	VMAXPS       Y3, Y1, Y1
+	VMAXPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VMAXPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VMAXPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowDistanceF32AVX2(src *float32, y *float32, n int) float32
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS     (AX)(BX*1), Y4
+	VMOVUPS     (CX)(BX*1), Y5
+	VSUBPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y4, Y0
+	VMOVUPS     32(AX)(BX*1), Y4
+	VMOVUPS     32(CX)(BX*1), Y5
+	VSUBPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     64(AX)(BX*1), Y4
+	VMOVUPS     64(CX)(BX*1), Y5
+	VSUBPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     96(AX)(BX*1), Y4
+	VMOVUPS     96(CX)(BX*1), Y5
+	VSUBPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        $+128, BX
+	SUBQ        $+32, DX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+32, DX
+	SUBQ $+8, DX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS     (AX)(BX*1), Y4
+	VMOVUPS     (CX)(BX*1), Y5
+	VSUBPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y4, Y0
+	ADDQ        $+32, BX
+	SUBQ        $+8, DX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ        $+8, DX
+	JZ          stripdone
+	LEAQ        vecMaskf32avx2<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y4
+	VMASKMOVPS  (AX)(BX*1), Y4, Y5
+	VMASKMOVPS  (CX)(BX*1), Y4, Y4
+	VSUBPS      Y4, Y5, Y5
+	VFMADD231PS Y5, Y5, Y0
+
+stripdone:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumF32AVX2(src *float32, n int, largest float32) float32
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRowExpSumF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS largest+16(FP), Y0
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
+	LEAQ         (AX)(CX*4), BX
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0   (BX)(DX*1)
+	PREFETCHT0   64(BX)(DX*1)
+	VMOVUPS      (AX)(DX*1), Y7
+	VMOVUPS      32(AX)(DX*1), Y10
+	VMOVUPS      64(AX)(DX*1), Y13
+	VMOVUPS      96(AX)(DX*1), Y16
+	VSUBPS       Y0, Y7, Y7
+	VSUBPS       Y0, Y10, Y10
+	VSUBPS       Y0, Y13, Y13
+	VSUBPS       Y0, Y16, Y16
+	VMAXPS       Y7, Y1, Y7
+	VMAXPS       Y10, Y1, Y10
+	VMAXPS       Y13, Y1, Y13
+	VMAXPS       Y16, Y1, Y16
+	VMOVAPS      Y2, Y8
+	VMOVAPS      Y2, Y11
+	VMOVAPS      Y2, Y14
+	VMOVAPS      Y2, Y17
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y13, Y14
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y16, Y17
+	VSUBPS       Y2, Y8, Y9
+	VSUBPS       Y2, Y11, Y12
+	VSUBPS       Y2, Y14, Y15
+	VSUBPS       Y2, Y17, Y18
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y15, Y13
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y18, Y16
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y15, Y13
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y18, Y16
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y15
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y18
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y16, Y18
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y16, Y18
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y16, Y18
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y16, Y18
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y18
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y15
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y18
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y14, Y14
+	VPSLLD       $0x17, Y17, Y17
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y11, Y12, Y12
+	VMULPS       Y14, Y15, Y15
+	VMULPS       Y17, Y18, Y18
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y18, Y6, Y6
+	ADDQ         $+128, DX
+	SUBQ         $+32, CX
+	JGE          stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0   (BX)(DX*1)
+	VMOVUPS      (AX)(DX*1), Y7
+	VSUBPS       Y0, Y7, Y7
+	VMAXPS       Y7, Y1, Y7
+	VMOVAPS      Y2, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VSUBPS       Y2, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y8, Y9, Y9
+	VADDPS       Y9, Y3, Y3
+	ADDQ         $+32, DX
+	SUBQ         $+8, CX
+	JGE          stripsingle
+
+stripsingledone:
+	ADDQ         $+8, CX
+	JZ           stripdone
+	LEAQ         vecMaskf32avx2<>+32(SB), SI
+	SHLQ         $0x02, CX
+	SUBQ         CX, SI
+	VMOVUPS      (SI), Y7
+	PREFETCHT0   (BX)(DX*1)
+	VMASKMOVPS   (AX)(DX*1), Y7, Y8
+	VSUBPS       Y0, Y8, Y8
+	VMAXPS       Y8, Y1, Y8
+	VMOVAPS      Y2, Y0
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y0
+	VSUBPS       Y2, Y0, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y8
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y1
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y1
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y1
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y1
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y1
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y1, Y1
+	VANDPS       Y7, Y1, Y1
+	VADDPS       Y1, Y3, Y3
+
+stripdone:
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X3
+	VPERMILPS    $0x4e, X3, X0
+	VADDPS       X0, X3, X3
+	VPERMILPS    $0xb1, X3, X0
+	VADDPS       X0, X3, X3
+	VBROADCASTSS X3, Y3
+	VMOVSS       X3, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, nt bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
+TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         gamma+16(FP), DX
@@ -2991,10 +5444,94 @@ TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS mean+40(FP), Y0
 	VBROADCASTSS scale+44(FP), Y1
 	LEAQ         (CX)(SI*4), R8
+	CMPB         nt+48(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
 	MOVQ         n+32(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+32, SI
-	JLT          stripmaindone
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPS     (CX)(DI*1), Y2
+	VMOVUPS     32(CX)(DI*1), Y5
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     32(DX)(DI*1), Y6
+	VMOVUPS     64(DX)(DI*1), Y9
+	VMOVUPS     96(DX)(DI*1), Y12
+	VMOVUPS     (BX)(DI*1), Y4
+	VMOVUPS     32(BX)(DI*1), Y7
+	VMOVUPS     64(BX)(DI*1), Y10
+	VMOVUPS     96(BX)(DI*1), Y13
+	VSUBPS      Y0, Y2, Y2
+	VSUBPS      Y0, Y5, Y5
+	VSUBPS      Y0, Y8, Y8
+	VSUBPS      Y0, Y11, Y11
+	VMULPS      Y1, Y2, Y2
+	VMULPS      Y1, Y5, Y5
+	VMULPS      Y1, Y8, Y8
+	VMULPS      Y1, Y11, Y11
+	VFMADD213PS Y4, Y3, Y2
+	VFMADD213PS Y7, Y6, Y5
+	VFMADD213PS Y10, Y9, Y8
+	VFMADD213PS Y13, Y12, Y11
+	VMOVNTPS    Y2, (AX)(DI*1)
+	VMOVNTPS    Y5, 32(AX)(DI*1)
+	VMOVNTPS    Y8, 64(AX)(DI*1)
+	VMOVNTPS    Y11, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, SI
+	JGE         ntmain
+
+ntmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPS     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (BX)(DI*1), Y4
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VFMADD213PS Y4, Y3, Y2
+	VMOVUPS     Y2, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, SI
+	JGE         ntsingle
+
+ntsingledone:
+	ADDQ        $+8, SI
+	JZ          ntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y2, Y4
+	VMASKMOVPS  (BX)(DI*1), Y2, Y5
+	VSUBPS      Y0, Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VFMADD213PS Y5, Y4, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
+	SUBQ $+32, SI
+	JLT  stripmaindone
 
 stripmain:
 	VMOVUPS     (CX)(DI*1), Y2
@@ -3068,12 +5605,13 @@ stripsingledone:
 	VMASKMOVPS  Y3, Y2, (AX)(DI*1)
 
 stripdone:
+written:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
+// func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt bool)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
+TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3085,13 +5623,62 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-36
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y6
 	XORQ         BX, BX
+	CMPB         nt+36(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+16, DX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVAPS    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPS     Y8, Y7, Y7
+	VXORPS     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPS    (CX)(BX*1), Y8
+	VMOVUPS    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y10, Y10
+	VPCMPGTD   Y7, Y1, Y7
+	VPCMPGTD   Y9, Y1, Y9
+	VANDNPS    Y8, Y7, Y8
+	VANDNPS    Y10, Y9, Y10
+	VMOVNTPS   Y8, (AX)(BX*1)
+	VMOVNTPS   Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+16, DX
+	JGE        nt
+
+ntdone:
+	ADDQ $+16, DX
+
+ntskip:
+	SUBQ $+16, DX
+	JLT  maindone
 
 main:
 	VMOVAPS    Y2, Y7
@@ -3461,6 +6048,114 @@ one:
 	ADDQ       DI, AX
 	DECQ       BX
 	JNZ        one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX
+TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-49
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    lds+24(FP), BX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, BX
+	MOVBQZX nt+48(FP), SI
+
+columns:
+	MOVQ AX, DI
+	MOVQ CX, R8
+	MOVQ m+32(FP), R9
+
+square:
+	VMOVUPS    (R8), Y0
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y1
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y2
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y3
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y4
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y5
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y6
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y7
+	ADDQ       BX, R8
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	TESTQ      SI, SI
+	JNE        nt
+	MOVQ       DI, R10
+	VMOVUPS    Y6, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y7, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y2, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y8, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y3, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y1, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y5, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Y0, (R10)
+	JMP        stored
+
+nt:
+	MOVQ     DI, R10
+	VMOVNTPS Y6, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y7, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y2, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y8, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y3, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y1, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y5, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Y0, (R10)
+
+stored:
+	ADDQ $+32, DI
+	SUBQ $+8, R9
+	JNZ  square
+	ADDQ $+32, CX
+	MOVQ DX, DI
+	SHLQ $0x03, DI
+	ADDQ DI, AX
+	SUBQ $+8, n+40(FP)
+	JNZ  columns
 	VZEROUPPER
 	RET
 
@@ -3996,55 +6691,87 @@ DATA vecConstf32avx2<>+1456(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1460(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1464(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1468(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1472(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1476(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1480(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1484(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1488(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1492(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1496(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1500(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1504(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1508(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1512(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1516(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1520(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1524(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1528(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1532(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1536(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1540(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1544(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1548(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1552(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1556(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1560(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1564(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1568(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1572(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1576(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1580(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1584(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1588(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1592(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1596(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1600(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1604(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1608(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1612(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1616(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1620(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1624(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1628(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1632(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1636(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1640(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1644(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1648(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1652(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1656(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1660(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1664
+DATA vecConstf32avx2<>+1472(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1476(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1480(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1484(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1488(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1492(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1496(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1500(SB)/4, $0x3d922279
+DATA vecConstf32avx2<>+1504(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1508(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1512(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1516(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1520(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1524(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1528(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1532(SB)/4, $0x3fcc422a
+DATA vecConstf32avx2<>+1536(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1540(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1544(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1548(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1552(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1556(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1560(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1564(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1568(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1572(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1576(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1580(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1584(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1588(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1592(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1596(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1600(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1604(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1608(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1612(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1616(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1620(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1624(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1628(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1632(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1636(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1640(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1644(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1648(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1652(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1656(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1660(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1664(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1668(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1672(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1676(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1680(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1684(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1688(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1692(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1696(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1700(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1704(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1708(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1712(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1716(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1720(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1724(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1728(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1732(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1736(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1740(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1744(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1748(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1752(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1756(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1760(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1764(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1768(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1772(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1776(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1780(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1784(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1788(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1792
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

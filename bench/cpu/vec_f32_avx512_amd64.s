@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -23,7 +23,96 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPS            Z3, Z0, Z3
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z9, Z0, Z9
+	VMAXPS            Z3, Z1, Z3
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z9, Z1, Z9
+	VMOVAPS           Z2, Z4
+	VMOVAPS           Z2, Z6
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z9, Z10
+	VSUBPS            Z2, Z4, Z4
+	VSUBPS            Z2, Z6, Z6
+	VSUBPS            Z2, Z8, Z8
+	VSUBPS            Z2, Z10, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z8, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z8, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z11
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z9, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z9, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z9, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z9, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
+	VSCALEFPS         Z4, Z10, Z10
+	VSCALEFPS         Z6, Z11, Z11
+	VSCALEFPS         Z8, Z12, Z12
+	VSCALEFPS         Z13, Z14, Z14
+	VMOVNTPS          Z10, (AX)
+	VMOVNTPS          Z11, 64(AX)
+	VMOVNTPS          Z12, 128(AX)
+	VMOVNTPS          Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -168,9 +257,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -188,7 +277,152 @@ TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
+	VMINPS           Z3, Z0, Z3
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
+	VMULPS           Z3, Z4, Z4
+	VMULPS           Z6, Z7, Z7
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z12, Z13, Z13
+	VADDPS           Z1, Z4, Z3
+	VADDPS           Z1, Z7, Z9
+	VADDPS           Z1, Z10, Z14
+	VADDPS           Z1, Z13, Z16
+	VSUBPS           Z1, Z3, Z6
+	VSUBPS           Z1, Z9, Z12
+	VSUBPS           Z1, Z14, Z15
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z6, Z4, Z6
+	VSUBPS           Z12, Z7, Z12
+	VSUBPS           Z15, Z10, Z15
+	VSUBPS           Z17, Z13, Z17
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z13
+	VMULPS           Z6, Z4, Z4
+	VMULPS           Z12, Z7, Z7
+	VMULPS           Z15, Z10, Z10
+	VMULPS           Z17, Z13, Z13
+	VPSLLD           $0x17, Z3, Z3
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z14, Z14
+	VPSLLD           $0x17, Z16, Z16
+	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z16, Z17
+	VFMADD213PS      Z6, Z3, Z4
+	VFMADD213PS      Z12, Z9, Z7
+	VFMADD213PS      Z15, Z14, Z10
+	VFMADD213PS      Z17, Z16, Z13
+	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
+	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z5, Z3
+	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z8, Z5
+	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z11, Z6
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z7
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z10, Z10
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z13
+	VORPS            Z2, Z4, Z4
+	VORPS            Z3, Z7, Z7
+	VORPS            Z5, Z10, Z10
+	VORPS            Z6, Z13, Z13
+	VMOVNTPS         Z4, (AX)
+	VMOVNTPS         Z7, 64(AX)
+	VMOVNTPS         Z10, 128(AX)
+	VMOVNTPS         Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -417,9 +651,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -437,7 +671,128 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z2
+	VMOVUPS           64(DX), Z6
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z14, Z15
+	VMINPS            Z3, Z0, Z3
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VADDPS            Z3, Z3, Z3
+	VADDPS            Z7, Z7, Z7
+	VADDPS            Z11, Z11, Z11
+	VADDPS            Z15, Z15, Z15
+	VMOVAPS           Z1, Z4
+	VMOVAPS           Z1, Z8
+	VMOVAPS           Z1, Z12
+	VMOVAPS           Z1, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VSUBPS            Z1, Z4, Z5
+	VSUBPS            Z1, Z8, Z9
+	VSUBPS            Z1, Z12, Z13
+	VSUBPS            Z1, Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z20
+	VMULPS            Z3, Z3, Z9
+	VMULPS            Z7, Z7, Z17
+	VMULPS            Z11, Z11, Z19
+	VMULPS            Z15, Z15, Z21
+	VFMADD213PS       Z3, Z9, Z5
+	VFMADD213PS       Z7, Z17, Z13
+	VFMADD213PS       Z11, Z19, Z18
+	VFMADD213PS       Z15, Z21, Z20
+	VPSLLD            $0x17, Z4, Z4
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z12, Z12
+	VPSLLD            $0x17, Z16, Z16
+	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z8, Z7
+	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z9
+	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z16, Z11
+	VFMADD213PS       Z3, Z4, Z5
+	VFMADD213PS       Z7, Z8, Z13
+	VFMADD213PS       Z9, Z12, Z18
+	VFMADD213PS       Z11, Z16, Z20
+	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
+	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z13, Z4
+	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z18, Z7
+	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z20, Z8
+	VDIVPS            Z3, Z5, Z5
+	VDIVPS            Z4, Z13, Z13
+	VDIVPS            Z7, Z18, Z18
+	VDIVPS            Z8, Z20, Z20
+	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
+	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z6, Z3
+	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z4
+	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z14, Z6
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z13
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z18
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z20, Z20
+	VORPS             Z2, Z5, Z5
+	VORPS             Z3, Z13, Z13
+	VORPS             Z4, Z18, Z18
+	VORPS             Z6, Z20, Z20
+	VMOVNTPS          Z5, (AX)
+	VMOVNTPS          Z13, 64(AX)
+	VMOVNTPS          Z18, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -630,9 +985,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -649,7 +1004,48 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z3
+	VMOVUPS  192(DX), Z4
+	VMOVUPS  256(DX), Z5
+	VMOVUPS  320(DX), Z6
+	VMOVUPS  384(DX), Z7
+	VMOVUPS  448(DX), Z8
+	VMAXPS   Z1, Z0, Z1
+	VMAXPS   Z2, Z0, Z2
+	VMAXPS   Z3, Z0, Z3
+	VMAXPS   Z4, Z0, Z4
+	VMAXPS   Z5, Z0, Z5
+	VMAXPS   Z6, Z0, Z6
+	VMAXPS   Z7, Z0, Z7
+	VMAXPS   Z8, Z0, Z8
+	VMOVNTPS Z1, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z3, 128(AX)
+	VMOVNTPS Z4, 192(AX)
+	VMOVNTPS Z5, 256(AX)
+	VMOVNTPS Z6, 320(AX)
+	VMOVNTPS Z7, 384(AX)
+	VMOVNTPS Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -716,9 +1112,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -737,7 +1133,136 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z8
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS           Z4, Z2, Z4
+	VMINPS           Z9, Z2, Z9
+	VMINPS           Z14, Z2, Z14
+	VMINPS           Z19, Z2, Z19
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z19, Z20
+	VADDPS           Z1, Z5, Z6
+	VADDPS           Z1, Z10, Z11
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z20, Z21
+	VSUBPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z11, Z12
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z21, Z22
+	VSUBPS           Z7, Z5, Z7
+	VSUBPS           Z12, Z10, Z12
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z22, Z20, Z22
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z5
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VPSLLD           $0x17, Z6, Z6
+	VPSLLD           $0x17, Z11, Z11
+	VPSLLD           $0x17, Z16, Z16
+	VPSLLD           $0x17, Z21, Z21
+	VMULPS           Z6, Z5, Z5
+	VMULPS           Z11, Z10, Z10
+	VMULPS           Z16, Z15, Z15
+	VMULPS           Z21, Z20, Z20
+	VMAXPS           Z3, Z0, Z3
+	VMAXPS           Z8, Z0, Z6
+	VMAXPS           Z13, Z0, Z7
+	VMAXPS           Z18, Z0, Z8
+	VFNMADD231PS     Z5, Z4, Z3
+	VFNMADD231PS     Z10, Z9, Z6
+	VFNMADD231PS     Z15, Z14, Z7
+	VFNMADD231PS     Z20, Z19, Z8
+	VMOVNTPS         Z3, (AX)
+	VMOVNTPS         Z6, 64(AX)
+	VMOVNTPS         Z7, 128(AX)
+	VMOVNTPS         Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -942,9 +1467,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -963,7 +1488,136 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVNTPS          Z3, (AX)
+	VMOVNTPS          Z5, 64(AX)
+	VMOVNTPS          Z7, 128(AX)
+	VMOVNTPS          Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1168,9 +1822,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1187,7 +1841,48 @@ TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z3
+	VMOVUPS  192(DX), Z4
+	VMOVUPS  256(DX), Z5
+	VMOVUPS  320(DX), Z6
+	VMOVUPS  384(DX), Z7
+	VMOVUPS  448(DX), Z8
+	VMULPS   Z0, Z1, Z1
+	VMULPS   Z0, Z2, Z2
+	VMULPS   Z0, Z3, Z3
+	VMULPS   Z0, Z4, Z4
+	VMULPS   Z0, Z5, Z5
+	VMULPS   Z0, Z6, Z6
+	VMULPS   Z0, Z7, Z7
+	VMULPS   Z0, Z8, Z8
+	VMOVNTPS Z1, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z3, 128(AX)
+	VMOVNTPS Z4, 192(AX)
+	VMOVNTPS Z5, 256(AX)
+	VMOVNTPS Z6, 320(AX)
+	VMOVNTPS Z7, 384(AX)
+	VMOVNTPS Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1254,9 +1949,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddScalarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1273,7 +1968,48 @@ TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z3
+	VMOVUPS  192(DX), Z4
+	VMOVUPS  256(DX), Z5
+	VMOVUPS  320(DX), Z6
+	VMOVUPS  384(DX), Z7
+	VMOVUPS  448(DX), Z8
+	VADDPS   Z0, Z1, Z1
+	VADDPS   Z0, Z2, Z2
+	VADDPS   Z0, Z3, Z3
+	VADDPS   Z0, Z4, Z4
+	VADDPS   Z0, Z5, Z5
+	VADDPS   Z0, Z6, Z6
+	VADDPS   Z0, Z7, Z7
+	VADDPS   Z0, Z8, Z8
+	VMOVNTPS Z1, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z3, 128(AX)
+	VMOVNTPS Z4, 192(AX)
+	VMOVNTPS Z5, 256(AX)
+	VMOVNTPS Z6, 320(AX)
+	VMOVNTPS Z7, 384(AX)
+	VMOVNTPS Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1340,9 +2076,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddScalarReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1360,7 +2096,56 @@ TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z2
+	VMOVUPS  64(DX), Z3
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z5
+	VMOVUPS  256(DX), Z6
+	VMOVUPS  320(DX), Z7
+	VMOVUPS  384(DX), Z8
+	VMOVUPS  448(DX), Z9
+	VADDPS   Z0, Z2, Z2
+	VADDPS   Z0, Z3, Z3
+	VADDPS   Z0, Z4, Z4
+	VADDPS   Z0, Z5, Z5
+	VADDPS   Z0, Z6, Z6
+	VADDPS   Z0, Z7, Z7
+	VADDPS   Z0, Z8, Z8
+	VADDPS   Z0, Z9, Z9
+	VMAXPS   Z2, Z1, Z2
+	VMAXPS   Z3, Z1, Z3
+	VMAXPS   Z4, Z1, Z4
+	VMAXPS   Z5, Z1, Z5
+	VMAXPS   Z6, Z1, Z6
+	VMAXPS   Z7, Z1, Z7
+	VMAXPS   Z8, Z1, Z8
+	VMAXPS   Z9, Z1, Z9
+	VMOVNTPS Z2, (AX)
+	VMOVNTPS Z3, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z5, 192(AX)
+	VMOVNTPS Z6, 256(AX)
+	VMOVNTPS Z7, 320(AX)
+	VMOVNTPS Z8, 384(AX)
+	VMOVNTPS Z9, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1437,9 +2222,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1457,7 +2242,48 @@ TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
+	VFMADD213PS Z1, Z0, Z2
+	VFMADD213PS Z1, Z0, Z3
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD213PS Z1, Z0, Z5
+	VFMADD213PS Z1, Z0, Z6
+	VFMADD213PS Z1, Z0, Z7
+	VFMADD213PS Z1, Z0, Z8
+	VFMADD213PS Z1, Z0, Z9
+	VMOVNTPS    Z2, (AX)
+	VMOVNTPS    Z3, 64(AX)
+	VMOVNTPS    Z4, 128(AX)
+	VMOVNTPS    Z5, 192(AX)
+	VMOVNTPS    Z6, 256(AX)
+	VMOVNTPS    Z7, 320(AX)
+	VMOVNTPS    Z8, 384(AX)
+	VMOVNTPS    Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+128, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1524,9 +2350,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAffineReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1545,7 +2371,56 @@ TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS     (DX), Z3
+	VMOVUPS     64(DX), Z4
+	VMOVUPS     128(DX), Z5
+	VMOVUPS     192(DX), Z6
+	VMOVUPS     256(DX), Z7
+	VMOVUPS     320(DX), Z8
+	VMOVUPS     384(DX), Z9
+	VMOVUPS     448(DX), Z10
+	VFMADD213PS Z1, Z0, Z3
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD213PS Z1, Z0, Z5
+	VFMADD213PS Z1, Z0, Z6
+	VFMADD213PS Z1, Z0, Z7
+	VFMADD213PS Z1, Z0, Z8
+	VFMADD213PS Z1, Z0, Z9
+	VFMADD213PS Z1, Z0, Z10
+	VMAXPS      Z3, Z2, Z3
+	VMAXPS      Z4, Z2, Z4
+	VMAXPS      Z5, Z2, Z5
+	VMAXPS      Z6, Z2, Z6
+	VMAXPS      Z7, Z2, Z7
+	VMAXPS      Z8, Z2, Z8
+	VMAXPS      Z9, Z2, Z9
+	VMAXPS      Z10, Z2, Z10
+	VMOVNTPS    Z3, (AX)
+	VMOVNTPS    Z4, 64(AX)
+	VMOVNTPS    Z5, 128(AX)
+	VMOVNTPS    Z6, 192(AX)
+	VMOVNTPS    Z7, 256(AX)
+	VMOVNTPS    Z8, 320(AX)
+	VMOVNTPS    Z9, 384(AX)
+	VMOVNTPS    Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+128, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1622,9 +2497,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int)
+// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+32(FP), BX
@@ -1647,8 +2522,49 @@ row:
 	VBROADCASTSS (R10), Z1
 	ADDQ         $+4, R10
 	MOVQ         R8, CX
+	CMPB         nt+64(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+128, CX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVUPS     (DX), Z2
+	VMOVUPS     64(DX), Z3
+	VMOVUPS     128(DX), Z4
+	VMOVUPS     192(DX), Z5
+	VMOVUPS     256(DX), Z6
+	VMOVUPS     320(DX), Z7
+	VMOVUPS     384(DX), Z8
+	VMOVUPS     448(DX), Z9
+	VFMADD213PS Z1, Z0, Z2
+	VFMADD213PS Z1, Z0, Z3
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD213PS Z1, Z0, Z5
+	VFMADD213PS Z1, Z0, Z6
+	VFMADD213PS Z1, Z0, Z7
+	VFMADD213PS Z1, Z0, Z8
+	VFMADD213PS Z1, Z0, Z9
+	VMOVNTPS    Z2, (AX)
+	VMOVNTPS    Z3, 64(AX)
+	VMOVNTPS    Z4, 128(AX)
+	VMOVNTPS    Z5, 192(AX)
+	VMOVNTPS    Z6, 256(AX)
+	VMOVNTPS    Z7, 320(AX)
+	VMOVNTPS    Z8, 384(AX)
+	VMOVNTPS    Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+128, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
 
 main:
 	VMOVUPS     (DX), Z2
@@ -1713,9 +2629,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -1735,7 +2651,57 @@ TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z6
+	VMOVUPS  256(DX), Z8
+	VMOVUPS  320(DX), Z10
+	VMOVUPS  384(DX), Z12
+	VMOVUPS  448(DX), Z14
+	VMOVUPS  (R9), Z1
+	VMOVUPS  64(R9), Z3
+	VMOVUPS  128(R9), Z5
+	VMOVUPS  192(R9), Z7
+	VMOVUPS  256(R9), Z9
+	VMOVUPS  320(R9), Z11
+	VMOVUPS  384(R9), Z13
+	VMOVUPS  448(R9), Z15
+	VADDPS   Z1, Z0, Z0
+	VADDPS   Z3, Z2, Z2
+	VADDPS   Z5, Z4, Z4
+	VADDPS   Z7, Z6, Z6
+	VADDPS   Z9, Z8, Z8
+	VADDPS   Z11, Z10, Z10
+	VADDPS   Z13, Z12, Z12
+	VADDPS   Z15, Z14, Z14
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z6, 192(AX)
+	VMOVNTPS Z8, 256(AX)
+	VMOVNTPS Z10, 320(AX)
+	VMOVNTPS Z12, 384(AX)
+	VMOVNTPS Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1815,9 +2781,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1838,7 +2804,65 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z3
+	VMOVUPS  128(DX), Z5
+	VMOVUPS  192(DX), Z7
+	VMOVUPS  256(DX), Z9
+	VMOVUPS  320(DX), Z11
+	VMOVUPS  384(DX), Z13
+	VMOVUPS  448(DX), Z15
+	VMOVUPS  (R9), Z2
+	VMOVUPS  64(R9), Z4
+	VMOVUPS  128(R9), Z6
+	VMOVUPS  192(R9), Z8
+	VMOVUPS  256(R9), Z10
+	VMOVUPS  320(R9), Z12
+	VMOVUPS  384(R9), Z14
+	VMOVUPS  448(R9), Z16
+	VADDPS   Z2, Z1, Z1
+	VADDPS   Z4, Z3, Z3
+	VADDPS   Z6, Z5, Z5
+	VADDPS   Z8, Z7, Z7
+	VADDPS   Z10, Z9, Z9
+	VADDPS   Z12, Z11, Z11
+	VADDPS   Z14, Z13, Z13
+	VADDPS   Z16, Z15, Z15
+	VMAXPS   Z1, Z0, Z1
+	VMAXPS   Z3, Z0, Z2
+	VMAXPS   Z5, Z0, Z3
+	VMAXPS   Z7, Z0, Z4
+	VMAXPS   Z9, Z0, Z5
+	VMAXPS   Z11, Z0, Z6
+	VMAXPS   Z13, Z0, Z7
+	VMAXPS   Z15, Z0, Z8
+	VMOVNTPS Z1, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z3, 128(AX)
+	VMOVNTPS Z4, 192(AX)
+	VMOVNTPS Z5, 256(AX)
+	VMOVNTPS Z6, 320(AX)
+	VMOVNTPS Z7, 384(AX)
+	VMOVNTPS Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -1928,9 +2952,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1953,7 +2977,145 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (R9), Z4
+	VMOVUPS          64(R9), Z6
+	VMOVUPS          128(R9), Z8
+	VMOVUPS          192(R9), Z10
+	VADDPS           Z4, Z3, Z3
+	VADDPS           Z6, Z5, Z5
+	VADDPS           Z8, Z7, Z7
+	VADDPS           Z10, Z9, Z9
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z11
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z15
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z19
+	VMINPS           Z4, Z2, Z4
+	VMINPS           Z11, Z2, Z11
+	VMINPS           Z15, Z2, Z15
+	VMINPS           Z19, Z2, Z19
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z4, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z19, Z20
+	VADDPS           Z1, Z6, Z8
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z16, Z17
+	VADDPS           Z1, Z20, Z21
+	VSUBPS           Z1, Z8, Z10
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z17, Z18
+	VSUBPS           Z1, Z21, Z22
+	VSUBPS           Z10, Z6, Z10
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z18, Z16, Z18
+	VSUBPS           Z22, Z20, Z22
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VPSLLD           $0x17, Z8, Z8
+	VPSLLD           $0x17, Z13, Z13
+	VPSLLD           $0x17, Z17, Z17
+	VPSLLD           $0x17, Z21, Z21
+	VMULPS           Z8, Z6, Z6
+	VMULPS           Z13, Z12, Z12
+	VMULPS           Z17, Z16, Z16
+	VMULPS           Z21, Z20, Z20
+	VMAXPS           Z3, Z0, Z3
+	VMAXPS           Z5, Z0, Z5
+	VMAXPS           Z7, Z0, Z7
+	VMAXPS           Z9, Z0, Z8
+	VFNMADD231PS     Z6, Z4, Z3
+	VFNMADD231PS     Z12, Z11, Z5
+	VFNMADD231PS     Z16, Z15, Z7
+	VFNMADD231PS     Z20, Z19, Z8
+	VMOVNTPS         Z3, (AX)
+	VMOVNTPS         Z5, 64(AX)
+	VMOVNTPS         Z7, 128(AX)
+	VMOVNTPS         Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
+	SUBQ             $+64, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -2173,9 +3335,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2198,7 +3360,145 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z5
+	VMOVUPS           128(DX), Z7
+	VMOVUPS           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z8
+	VMOVUPS           192(R9), Z10
+	VADDPS            Z4, Z3, Z3
+	VADDPS            Z6, Z5, Z5
+	VADDPS            Z8, Z7, Z7
+	VADDPS            Z10, Z9, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z11
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z15
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z11, Z2, Z11
+	VMINPS            Z15, Z2, Z15
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z11, Z12
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z15, Z16
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z8
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z17
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z8, Z10
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z17, Z18
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z17, Z17
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z8, Z10, Z10
+	VMULPS            Z13, Z14, Z14
+	VMULPS            Z17, Z18, Z18
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z10, Z6
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z14, Z13
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z18, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z6, Z12
+	VRCP14PS          Z13, Z17
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z12, Z10, Z8
+	VMULPS            Z17, Z14, Z16
+	VMULPS            Z23, Z18, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z10, Z10
+	VMOVAPS           Z14, Z14
+	VMOVAPS           Z18, Z18
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z8, Z6, Z10
+	VFNMADD231PS      Z16, Z13, Z14
+	VFNMADD231PS      Z21, Z20, Z18
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z12, Z10, Z8
+	VFMADD231PS       Z17, Z14, Z16
+	VFMADD231PS       Z23, Z18, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z5, Z0, Z5
+	VMAXPS            Z7, Z0, Z6
+	VMAXPS            Z9, Z0, Z7
+	VFNMADD231PS      Z8, Z4, Z3
+	VFNMADD231PS      Z16, Z11, Z5
+	VFNMADD231PS      Z21, Z15, Z6
+	VFNMADD231PS      Z25, Z19, Z7
+	VMOVNTPS          Z3, (AX)
+	VMOVNTPS          Z5, 64(AX)
+	VMOVNTPS          Z6, 128(AX)
+	VMOVNTPS          Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -2418,9 +3718,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2443,7 +3743,145 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z9, Z2, Z9
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z19, Z2, Z19
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
+	VMOVAPS           Z1, Z6
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
+	VSUBPS            Z1, Z6, Z7
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z16, Z17, Z17
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z11, Z16
+	VRCP14PS          Z20, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z7, Z6
+	VMULPS            Z16, Z12, Z15
+	VMULPS            Z23, Z17, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z7, Z7
+	VMOVAPS           Z12, Z12
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z7
+	VFNMADD231PS      Z15, Z11, Z12
+	VFNMADD231PS      Z21, Z20, Z17
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z7, Z6
+	VFMADD231PS       Z16, Z12, Z15
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z8, Z0, Z5
+	VMAXPS            Z13, Z0, Z7
+	VMAXPS            Z18, Z0, Z8
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z15, Z9, Z5
+	VFNMADD231PS      Z21, Z14, Z7
+	VFNMADD231PS      Z25, Z19, Z8
+	VMOVUPS           (R9), Z4
+	VMOVUPS           64(R9), Z6
+	VMOVUPS           128(R9), Z9
+	VMOVUPS           192(R9), Z10
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z6, Z5, Z5
+	VMULPS            Z9, Z7, Z7
+	VMULPS            Z10, Z8, Z8
+	VMOVNTPS          Z3, (AX)
+	VMOVNTPS          Z5, 64(AX)
+	VMOVNTPS          Z7, 128(AX)
+	VMOVNTPS          Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -2663,9 +4101,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32)
+// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -2685,7 +4123,57 @@ TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-72
 	SUBQ CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z6
+	VMOVUPS  256(DX), Z8
+	VMOVUPS  320(DX), Z10
+	VMOVUPS  384(DX), Z12
+	VMOVUPS  448(DX), Z14
+	VMOVUPS  (R9), Z1
+	VMOVUPS  64(R9), Z3
+	VMOVUPS  128(R9), Z5
+	VMOVUPS  192(R9), Z7
+	VMOVUPS  256(R9), Z9
+	VMOVUPS  320(R9), Z11
+	VMOVUPS  384(R9), Z13
+	VMOVUPS  448(R9), Z15
+	VMULPS   Z1, Z0, Z0
+	VMULPS   Z3, Z2, Z2
+	VMULPS   Z5, Z4, Z4
+	VMULPS   Z7, Z6, Z6
+	VMULPS   Z9, Z8, Z8
+	VMULPS   Z11, Z10, Z10
+	VMULPS   Z13, Z12, Z12
+	VMULPS   Z15, Z14, Z14
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z6, 192(AX)
+	VMOVNTPS Z8, 256(AX)
+	VMOVNTPS Z10, 320(AX)
+	VMOVNTPS Z12, 384(AX)
+	VMOVNTPS Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
 	SUBQ $+128, CX
 	JLT  maindone
 
@@ -2765,31 +4253,1584 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// func vecSubF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecSubF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z6
+	VMOVUPS  256(DX), Z8
+	VMOVUPS  320(DX), Z10
+	VMOVUPS  384(DX), Z12
+	VMOVUPS  448(DX), Z14
+	VMOVUPS  (R9), Z1
+	VMOVUPS  64(R9), Z3
+	VMOVUPS  128(R9), Z5
+	VMOVUPS  192(R9), Z7
+	VMOVUPS  256(R9), Z9
+	VMOVUPS  320(R9), Z11
+	VMOVUPS  384(R9), Z13
+	VMOVUPS  448(R9), Z15
+	VSUBPS   Z1, Z0, Z0
+	VSUBPS   Z3, Z2, Z2
+	VSUBPS   Z5, Z4, Z4
+	VSUBPS   Z7, Z6, Z6
+	VSUBPS   Z9, Z8, Z8
+	VSUBPS   Z11, Z10, Z10
+	VSUBPS   Z13, Z12, Z12
+	VSUBPS   Z15, Z14, Z14
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z6, 192(AX)
+	VMOVNTPS Z8, 256(AX)
+	VMOVNTPS Z10, 320(AX)
+	VMOVNTPS Z12, 384(AX)
+	VMOVNTPS Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
+	VSUBPS  Z1, Z0, Z0
+	VSUBPS  Z3, Z2, Z2
+	VSUBPS  Z5, Z4, Z4
+	VSUBPS  Z7, Z6, Z6
+	VSUBPS  Z9, Z8, Z8
+	VSUBPS  Z11, Z10, Z10
+	VSUBPS  Z13, Z12, Z12
+	VSUBPS  Z15, Z14, Z14
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecDivF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecDivF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z6
+	VMOVUPS  256(DX), Z8
+	VMOVUPS  320(DX), Z10
+	VMOVUPS  384(DX), Z12
+	VMOVUPS  448(DX), Z14
+	VMOVUPS  (R9), Z1
+	VMOVUPS  64(R9), Z3
+	VMOVUPS  128(R9), Z5
+	VMOVUPS  192(R9), Z7
+	VMOVUPS  256(R9), Z9
+	VMOVUPS  320(R9), Z11
+	VMOVUPS  384(R9), Z13
+	VMOVUPS  448(R9), Z15
+	VDIVPS   Z1, Z0, Z0
+	VDIVPS   Z3, Z2, Z2
+	VDIVPS   Z5, Z4, Z4
+	VDIVPS   Z7, Z6, Z6
+	VDIVPS   Z9, Z8, Z8
+	VDIVPS   Z11, Z10, Z10
+	VDIVPS   Z13, Z12, Z12
+	VDIVPS   Z15, Z14, Z14
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z6, 192(AX)
+	VMOVNTPS Z8, 256(AX)
+	VMOVNTPS Z10, 320(AX)
+	VMOVNTPS Z12, 384(AX)
+	VMOVNTPS Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
+	VDIVPS  Z1, Z0, Z0
+	VDIVPS  Z3, Z2, Z2
+	VDIVPS  Z5, Z4, Z4
+	VDIVPS  Z7, Z6, Z6
+	VDIVPS  Z9, Z8, Z8
+	VDIVPS  Z11, Z10, Z10
+	VDIVPS  Z13, Z12, Z12
+	VDIVPS  Z15, Z14, Z14
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecScaleMulF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSS a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+	SHLQ         $0x02, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z3
+	VMOVUPS  128(DX), Z5
+	VMOVUPS  192(DX), Z7
+	VMOVUPS  256(DX), Z9
+	VMOVUPS  320(DX), Z11
+	VMOVUPS  384(DX), Z13
+	VMOVUPS  448(DX), Z15
+	VMULPS   Z0, Z1, Z1
+	VMULPS   Z0, Z3, Z3
+	VMULPS   Z0, Z5, Z5
+	VMULPS   Z0, Z7, Z7
+	VMULPS   Z0, Z9, Z9
+	VMULPS   Z0, Z11, Z11
+	VMULPS   Z0, Z13, Z13
+	VMULPS   Z0, Z15, Z15
+	VMOVUPS  (R9), Z2
+	VMOVUPS  64(R9), Z4
+	VMOVUPS  128(R9), Z6
+	VMOVUPS  192(R9), Z8
+	VMOVUPS  256(R9), Z10
+	VMOVUPS  320(R9), Z12
+	VMOVUPS  384(R9), Z14
+	VMOVUPS  448(R9), Z16
+	VMULPS   Z2, Z1, Z1
+	VMULPS   Z4, Z3, Z3
+	VMULPS   Z6, Z5, Z5
+	VMULPS   Z8, Z7, Z7
+	VMULPS   Z10, Z9, Z9
+	VMULPS   Z12, Z11, Z11
+	VMULPS   Z14, Z13, Z13
+	VMULPS   Z16, Z15, Z15
+	VMOVNTPS Z1, (AX)
+	VMOVNTPS Z3, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	VMOVNTPS Z7, 192(AX)
+	VMOVNTPS Z9, 256(AX)
+	VMOVNTPS Z11, 320(AX)
+	VMOVNTPS Z13, 384(AX)
+	VMOVNTPS Z15, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (DX), Z1
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 128(DX), Z5
+	VMOVUPS 192(DX), Z7
+	VMOVUPS 256(DX), Z9
+	VMOVUPS 320(DX), Z11
+	VMOVUPS 384(DX), Z13
+	VMOVUPS 448(DX), Z15
+	VMULPS  Z0, Z1, Z1
+	VMULPS  Z0, Z3, Z3
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z0, Z7, Z7
+	VMULPS  Z0, Z9, Z9
+	VMULPS  Z0, Z11, Z11
+	VMULPS  Z0, Z13, Z13
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z4
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z8
+	VMOVUPS 256(R9), Z10
+	VMOVUPS 320(R9), Z12
+	VMOVUPS 384(R9), Z14
+	VMOVUPS 448(R9), Z16
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z4, Z3, Z3
+	VMULPS  Z6, Z5, Z5
+	VMULPS  Z8, Z7, Z7
+	VMULPS  Z10, Z9, Z9
+	VMULPS  Z12, Z11, Z11
+	VMULPS  Z14, Z13, Z13
+	VMULPS  Z16, Z15, Z15
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z3, 64(AX)
+	VMOVUPS Z5, 128(AX)
+	VMOVUPS Z7, 192(AX)
+	VMOVUPS Z9, 256(AX)
+	VMOVUPS Z11, 320(AX)
+	VMOVUPS Z13, 384(AX)
+	VMOVUPS Z15, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (DX), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS (R9), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS.Z (R9), K1, Z2
+	VMULPS    Z2, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGeluTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z7
+	VMOVUPS           128(DX), Z11
+	VMOVUPS           192(DX), Z15
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z8
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z11, Z12
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z15, Z16
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z8, Z2, Z8
+	VMINPS            Z12, Z2, Z12
+	VMINPS            Z16, Z2, Z16
+	VMULPS            Z4, Z4, Z5
+	VMULPS            Z8, Z8, Z9
+	VMULPS            Z12, Z12, Z13
+	VMULPS            Z16, Z16, Z17
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z9, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z13, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z17, Z18
+	VMULPS            Z4, Z6, Z6
+	VMULPS            Z8, Z10, Z10
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z16, Z18, Z18
+	VMINPS            Z6, Z2, Z6
+	VMINPS            Z10, Z2, Z10
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z18, Z2, Z18
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z10, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z14
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z18, Z18
+	VMOVAPS           Z1, Z5
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z19
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z18, Z21
+	VSUBPS            Z1, Z5, Z9
+	VSUBPS            Z1, Z13, Z17
+	VSUBPS            Z1, Z19, Z20
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z20, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z18
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z20, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
+	VPSLLD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z19, Z19
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z5, Z9, Z9
+	VMULPS            Z13, Z17, Z17
+	VMULPS            Z19, Z20, Z20
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z9, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z13
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z20, Z19
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z13, Z18
+	VRCP14PS          Z19, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z9, Z6
+	VMULPS            Z18, Z17, Z14
+	VMULPS            Z23, Z20, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z9, Z9
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z20, Z20
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z9
+	VFNMADD231PS      Z14, Z13, Z17
+	VFNMADD231PS      Z21, Z19, Z20
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z9, Z6
+	VFMADD231PS       Z18, Z17, Z14
+	VFMADD231PS       Z23, Z20, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z7, Z0, Z5
+	VMAXPS            Z11, Z0, Z7
+	VMAXPS            Z15, Z0, Z9
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z14, Z8, Z5
+	VFNMADD231PS      Z21, Z12, Z7
+	VFNMADD231PS      Z25, Z16, Z9
+	VMOVNTPS          Z3, (AX)
+	VMOVNTPS          Z5, 64(AX)
+	VMOVNTPS          Z7, 128(AX)
+	VMOVNTPS          Z9, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX), Z3
+	VMOVUPS           64(DX), Z7
+	VMOVUPS           128(DX), Z11
+	VMOVUPS           192(DX), Z15
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z8
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z11, Z12
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z15, Z16
+	VMINPS            Z4, Z2, Z4
+	VMINPS            Z8, Z2, Z8
+	VMINPS            Z12, Z2, Z12
+	VMINPS            Z16, Z2, Z16
+	VMULPS            Z4, Z4, Z5
+	VMULPS            Z8, Z8, Z9
+	VMULPS            Z12, Z12, Z13
+	VMULPS            Z16, Z16, Z17
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z9, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z13, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z17, Z18
+	VMULPS            Z4, Z6, Z6
+	VMULPS            Z8, Z10, Z10
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z16, Z18, Z18
+	VMINPS            Z6, Z2, Z6
+	VMINPS            Z10, Z2, Z10
+	VMINPS            Z14, Z2, Z14
+	VMINPS            Z18, Z2, Z18
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z10, Z10
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z14
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z18, Z18
+	VMOVAPS           Z1, Z5
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z19
+	VMOVAPS           Z1, Z21
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z18, Z21
+	VSUBPS            Z1, Z5, Z9
+	VSUBPS            Z1, Z13, Z17
+	VSUBPS            Z1, Z19, Z20
+	VSUBPS            Z1, Z21, Z22
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z20, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z18
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z20, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z18
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
+	VPSLLD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z19, Z19
+	VPSLLD            $0x17, Z21, Z21
+	VMULPS            Z5, Z9, Z9
+	VMULPS            Z13, Z17, Z17
+	VMULPS            Z19, Z20, Z20
+	VMULPS            Z21, Z22, Z22
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z9, Z5
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z13
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z20, Z19
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VRCP14PS          Z5, Z10
+	VRCP14PS          Z13, Z18
+	VRCP14PS          Z19, Z23
+	VRCP14PS          Z24, Z26
+	VMULPS            Z10, Z9, Z6
+	VMULPS            Z18, Z17, Z14
+	VMULPS            Z23, Z20, Z21
+	VMULPS            Z26, Z22, Z25
+	VMOVAPS           Z9, Z9
+	VMOVAPS           Z17, Z17
+	VMOVAPS           Z20, Z20
+	VMOVAPS           Z22, Z22
+	VFNMADD231PS      Z6, Z5, Z9
+	VFNMADD231PS      Z14, Z13, Z17
+	VFNMADD231PS      Z21, Z19, Z20
+	VFNMADD231PS      Z25, Z24, Z22
+	VFMADD231PS       Z10, Z9, Z6
+	VFMADD231PS       Z18, Z17, Z14
+	VFMADD231PS       Z23, Z20, Z21
+	VFMADD231PS       Z26, Z22, Z25
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z7, Z0, Z5
+	VMAXPS            Z11, Z0, Z7
+	VMAXPS            Z15, Z0, Z9
+	VFNMADD231PS      Z6, Z4, Z3
+	VFNMADD231PS      Z14, Z8, Z5
+	VFNMADD231PS      Z21, Z12, Z7
+	VFNMADD231PS      Z25, Z16, Z9
+	VMOVUPS           Z3, (AX)
+	VMOVUPS           Z5, 64(AX)
+	VMOVUPS           Z7, 128(AX)
+	VMOVUPS           Z9, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VMULPS            Z4, Z4, Z5
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
+	VMULPS            Z4, Z6, Z6
+	VMINPS            Z6, Z2, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
+	VMOVAPS           Z1, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
+	VSUBPS            Z1, Z5, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z6
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z5, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VMULPS            Z4, Z4, Z5
+	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
+	VMULPS            Z4, Z6, Z6
+	VMINPS            Z6, Z2, Z6
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
+	VMOVAPS           Z1, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
+	VSUBPS            Z1, Z5, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z6
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z5, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSigmoidF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+188(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+192(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+44(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SUBQ         CX, BX
+	SHLQ         $0x02, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS           (DX), Z4
+	VMOVUPS           64(DX), Z7
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z13
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPS            Z4, Z0, Z4
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMAXPS            Z4, Z1, Z4
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z10, Z1, Z10
+	VMAXPS            Z13, Z1, Z13
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z7, Z7
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z10
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z13, Z13
+	VMOVAPS           Z3, Z5
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
+	VSUBPS            Z3, Z5, Z6
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VPSLLD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z14, Z14
+	VMULPS            Z5, Z6, Z6
+	VMULPS            Z8, Z9, Z9
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z14, Z15, Z15
+	VADDPS            Z2, Z6, Z6
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VRCP14PS          Z6, Z5
+	VRCP14PS          Z9, Z10
+	VRCP14PS          Z12, Z14
+	VRCP14PS          Z15, Z18
+	VMULPS            Z5, Z2, Z4
+	VMULPS            Z10, Z2, Z8
+	VMULPS            Z14, Z2, Z13
+	VMULPS            Z18, Z2, Z17
+	VMOVAPS           Z2, Z7
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z19
+	VFNMADD231PS      Z4, Z6, Z7
+	VFNMADD231PS      Z8, Z9, Z11
+	VFNMADD231PS      Z13, Z12, Z16
+	VFNMADD231PS      Z17, Z15, Z19
+	VFMADD231PS       Z5, Z7, Z4
+	VFMADD231PS       Z10, Z11, Z8
+	VFMADD231PS       Z14, Z16, Z13
+	VFMADD231PS       Z18, Z19, Z17
+	VMOVNTPS          Z4, (AX)
+	VMOVNTPS          Z8, 64(AX)
+	VMOVNTPS          Z13, 128(AX)
+	VMOVNTPS          Z17, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPS           (DX), Z4
+	VMOVUPS           64(DX), Z7
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z13
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPS            Z4, Z0, Z4
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMAXPS            Z4, Z1, Z4
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z10, Z1, Z10
+	VMAXPS            Z13, Z1, Z13
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z7, Z7
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z10
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z13, Z13
+	VMOVAPS           Z3, Z5
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
+	VSUBPS            Z3, Z5, Z6
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VPSLLD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z14, Z14
+	VMULPS            Z5, Z6, Z6
+	VMULPS            Z8, Z9, Z9
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z14, Z15, Z15
+	VADDPS            Z2, Z6, Z6
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VRCP14PS          Z6, Z5
+	VRCP14PS          Z9, Z10
+	VRCP14PS          Z12, Z14
+	VRCP14PS          Z15, Z18
+	VMULPS            Z5, Z2, Z4
+	VMULPS            Z10, Z2, Z8
+	VMULPS            Z14, Z2, Z13
+	VMULPS            Z18, Z2, Z17
+	VMOVAPS           Z2, Z7
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z19
+	VFNMADD231PS      Z4, Z6, Z7
+	VFNMADD231PS      Z8, Z9, Z11
+	VFNMADD231PS      Z13, Z12, Z16
+	VFNMADD231PS      Z17, Z15, Z19
+	VFMADD231PS       Z5, Z7, Z4
+	VFMADD231PS       Z10, Z11, Z8
+	VFMADD231PS       Z14, Z16, Z13
+	VFMADD231PS       Z18, Z19, Z17
+	VMOVUPS           Z4, (AX)
+	VMOVUPS           Z8, 64(AX)
+	VMOVUPS           Z13, 128(AX)
+	VMOVUPS           Z17, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS           (DX), Z4
+	PREFETCHT0        2048(DX)
+	VMINPS            Z4, Z0, Z4
+	VMAXPS            Z4, Z1, Z4
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
+	VMOVAPS           Z3, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
+	VSUBPS            Z3, Z5, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z5, Z6, Z6
+	VADDPS            Z2, Z6, Z6
+	VRCP14PS          Z6, Z5
+	VMULPS            Z5, Z2, Z4
+	VMOVAPS           Z2, Z7
+	VFNMADD231PS      Z4, Z6, Z7
+	VFMADD231PS       Z5, Z7, Z4
+	VMOVUPS           Z4, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (DX), K1, Z4
+	PREFETCHT0        2048(DX)
+	VMINPS            Z4, Z0, Z4
+	VMAXPS            Z4, Z1, Z4
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
+	VMOVAPS           Z3, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
+	VSUBPS            Z3, Z5, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z5, Z6, Z6
+	VADDPS            Z2, Z6, Z6
+	VRCP14PS          Z6, Z5
+	VMULPS            Z5, Z2, Z4
+	VMOVAPS           Z2, Z7
+	VFNMADD231PS      Z4, Z6, Z7
+	VFMADD231PS       Z5, Z7, Z4
+	VMOVUPS           Z4, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecCopyF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z1
+	VMOVUPS  128(DX), Z2
+	VMOVUPS  192(DX), Z3
+	VMOVUPS  256(DX), Z4
+	VMOVUPS  320(DX), Z5
+	VMOVUPS  384(DX), Z6
+	VMOVUPS  448(DX), Z7
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, 256(AX)
+	VMOVNTPS Z5, 320(AX)
+	VMOVNTPS Z6, 384(AX)
+	VMOVNTPS Z7, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (DX), Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSetF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecSetF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), CX
+	MOVQ         m+48(FP), BX
+	MOVQ         n+56(FP), SI
+	VBROADCASTSS b+68(FP), Z0
+	MOVQ         SI, CX
+	ANDQ         $-16, CX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, DX
+	SUBQ         CX, DX
+
+row:
+	MOVQ  SI, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z0, 64(AX)
+	VMOVNTPS Z0, 128(AX)
+	VMOVNTPS Z0, 192(AX)
+	VMOVNTPS Z0, 256(AX)
+	VMOVNTPS Z0, 320(AX)
+	VMOVNTPS Z0, 384(AX)
+	VMOVNTPS Z0, 448(AX)
+	ADDQ     $+512, AX
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z0, 64(AX)
+	VMOVUPS Z0, 128(AX)
+	VMOVUPS Z0, 192(AX)
+	VMOVUPS Z0, 256(AX)
+	VMOVUPS Z0, 320(AX)
+	VMOVUPS Z0, 384(AX)
+	VMOVUPS Z0, 448(AX)
+	ADDQ    $+512, AX
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ    $+16, CX
+	JZ      next
+	MOVQ    $0x00000001, DI
+	SHLQ    CL, DI
+	DECQ    DI
+	KMOVW   DI, K1
+	VMOVUPS Z0, K1, (AX)
+
+next:
+	ADDQ DX, AX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGatherRowsF32AVX512(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-68
+TEXT ·vecGatherRowsF32AVX512(SB), NOSPLIT, $0-57
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	MOVQ index+16(FP), R11
+	MOVQ DX, R10
+
+row:
+	MOVLQSX (R11), DX
+	IMULQ   SI, DX
+	ADDQ    R10, DX
+	MOVQ    DX, R9
+	CMPQ    DI, $+1
+	JEQ     last
+	MOVLQSX 4(R11), R9
+	IMULQ   SI, R9
+	ADDQ    R10, R9
+
+last:
+	ADDQ  $+4, R11
+	MOVQ  R8, CX
+	CMPB  nt+56(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS    (DX), Z0
+	VMOVUPS    64(DX), Z1
+	VMOVUPS    128(DX), Z2
+	VMOVUPS    192(DX), Z3
+	VMOVUPS    256(DX), Z4
+	VMOVUPS    320(DX), Z5
+	VMOVUPS    384(DX), Z6
+	VMOVUPS    448(DX), Z7
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	VMOVNTPS   Z0, (AX)
+	VMOVNTPS   Z1, 64(AX)
+	VMOVNTPS   Z2, 128(AX)
+	VMOVNTPS   Z3, 192(AX)
+	VMOVNTPS   Z4, 256(AX)
+	VMOVNTPS   Z5, 320(AX)
+	VMOVNTPS   Z6, 384(AX)
+	VMOVNTPS   Z7, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS    (DX), Z0
+	VMOVUPS    64(DX), Z1
+	VMOVUPS    128(DX), Z2
+	VMOVUPS    192(DX), Z3
+	VMOVUPS    256(DX), Z4
+	VMOVUPS    320(DX), Z5
+	VMOVUPS    384(DX), Z6
+	VMOVUPS    448(DX), Z7
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	VMOVUPS    Z2, 128(AX)
+	VMOVUPS    Z3, 192(AX)
+	VMOVUPS    Z4, 256(AX)
+	VMOVUPS    Z5, 320(AX)
+	VMOVUPS    Z6, 384(AX)
+	VMOVUPS    Z7, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS    (DX), Z0
+	PREFETCHT0 (R9)
+	VMOVUPS    Z0, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, DX
+	ADDQ       $+64, R9
+	SUBQ       $+16, CX
+	JGE        single
+
+singledone:
+	ADDQ       $+16, CX
+	JZ         next
+	MOVQ       $0x00000001, R12
+	SHLQ       CL, R12
+	DECQ       R12
+	KMOVW      R12, K1
+	VMOVUPS.Z  (DX), K1, Z0
+	PREFETCHT0 (R9)
+	VMOVUPS    Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         y+16(FP), BX
-	MOVQ         m+48(FP), SI
-	MOVQ         ldd+24(FP), DI
-	MOVQ         lds+32(FP), R8
-	MOVQ         ldy+40(FP), R9
+	MOVQ         m+56(FP), SI
+	MOVQ         ldd+32(FP), DI
+	MOVQ         lds+40(FP), R8
+	MOVQ         ldy+48(FP), R9
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
 	SHLQ         $0x02, R9
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z5
+	MOVQ         room+24(FP), R12
+	TESTQ        R12, R12
+	CMOVQEQ      AX, R12
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
 	TESTQ        BX, BX
 	JZ           plain
-	MOVQ         n+56(FP), CX
+	MOVQ         n+64(FP), CX
 	XORQ         R10, R10
 	SUBQ         $+64, CX
 	JLT          addmaindone
@@ -2798,22 +5839,22 @@ addmain:
 	VMOVUPS (DX)(R10*1), Z6
 	VMOVUPS (BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (AX)(R10*1)
+	VMOVUPS Z6, (R12)(R10*1)
 	VMAXPS  Z6, Z2, Z2
 	VMOVUPS 64(DX)(R10*1), Z6
 	VMOVUPS 64(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 64(AX)(R10*1)
+	VMOVUPS Z6, 64(R12)(R10*1)
 	VMAXPS  Z6, Z3, Z3
 	VMOVUPS 128(DX)(R10*1), Z6
 	VMOVUPS 128(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 128(AX)(R10*1)
+	VMOVUPS Z6, 128(R12)(R10*1)
 	VMAXPS  Z6, Z4, Z4
 	VMOVUPS 192(DX)(R10*1), Z6
 	VMOVUPS 192(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 192(AX)(R10*1)
+	VMOVUPS Z6, 192(R12)(R10*1)
 	VMAXPS  Z6, Z5, Z5
 	ADDQ    $+256, R10
 	SUBQ    $+64, CX
@@ -2828,7 +5869,7 @@ addsingle:
 	VMOVUPS (DX)(R10*1), Z6
 	VMOVUPS (BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (AX)(R10*1)
+	VMOVUPS Z6, (R12)(R10*1)
 	VMAXPS  Z6, Z2, Z2
 	ADDQ    $+64, R10
 	SUBQ    $+16, CX
@@ -2837,25 +5878,25 @@ addsingle:
 addsingledone:
 	ADDQ         $+16, CX
 	JZ           adddone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPS.Z    (DX)(R10*1), K1, Z6
 	VMOVUPS.Z    (BX)(R10*1), K1, Z7
 	VADDPS       Z7, Z6, Z6
-	VMOVUPS      Z6, K1, (AX)(R10*1)
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z7
+	VMOVUPS      Z6, K1, (R12)(R10*1)
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
 adddone:
 	ADDQ R9, BX
-	MOVQ AX, DX
+	MOVQ R12, DX
 	JMP  known
 
 plain:
-	MOVQ n+56(FP), CX
+	MOVQ n+64(FP), CX
 	XORQ R10, R10
 	SUBQ $+64, CX
 	JLT  maxmaindone
@@ -2883,12 +5924,12 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+16, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPS.Z    (DX)(R10*1), K1, Z6
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
@@ -2906,13 +5947,13 @@ known:
 	VPERMILPS     $0xb1, X2, X3
 	VMAXPS        X3, X2, X2
 	VBROADCASTSS  X2, Z2
-	VBROADCASTSS  scale+64(FP), Z3
+	VBROADCASTSS  scale+72(FP), Z3
 	VMULPS        Z3, Z2, Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	MOVQ          n+56(FP), CX
+	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+64, CX
 	JLT           expmaindone
@@ -2990,10 +6031,10 @@ expmain:
 	VMULPS            Z12, Z13, Z13
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (AX)(R10*1)
-	VMOVUPS           Z13, 64(AX)(R10*1)
-	VMOVUPS           Z16, 128(AX)(R10*1)
-	VMOVUPS           Z19, 192(AX)(R10*1)
+	VMOVUPS           Z10, (R12)(R10*1)
+	VMOVUPS           Z13, 64(R12)(R10*1)
+	VMOVUPS           Z16, 128(R12)(R10*1)
+	VMOVUPS           Z19, 192(R12)(R10*1)
 	VADDPS            Z10, Z4, Z4
 	VADDPS            Z13, Z5, Z5
 	VADDPS            Z16, Z6, Z6
@@ -3026,7 +6067,7 @@ expsingle:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
 	VPSLLD            $0x17, Z9, Z9
 	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (AX)(R10*1)
+	VMOVUPS           Z10, (R12)(R10*1)
 	VADDPS            Z10, Z4, Z4
 	ADDQ              $+64, R10
 	SUBQ              $+16, CX
@@ -3035,10 +6076,10 @@ expsingle:
 expsingledone:
 	ADDQ              $+16, CX
 	JZ                expdone
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
+	MOVQ              $0x00000001, R13
+	SHLQ              CL, R13
+	DECQ              R13
+	KMOVW             R13, K1
 	PREFETCHT0        (R11)(R10*1)
 	VMOVUPS.Z         (DX)(R10*1), K1, Z8
 	VFMSUB213PS       Z2, Z3, Z8
@@ -3057,7 +6098,7 @@ expsingledone:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
 	VPSLLD            $0x17, Z2, Z2
 	VMULPS            Z2, Z3, Z3
-	VMOVUPS           Z3, K1, (AX)(R10*1)
+	VMOVUPS           Z3, K1, (R12)(R10*1)
 	VADDPS            Z3, Z4, K1, Z4
 
 expdone:
@@ -3075,22 +6116,76 @@ expdone:
 	VBROADCASTSS  X4, Z4
 	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
 	VDIVPS        Z4, Z2, Z2
-	MOVQ          n+56(FP), CX
+	CMPQ          R12, AX
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+64, CX
-	JLT           scalemaindone
+	JLT           streammaindone
 
-scalemain:
-	VMOVUPS (AX)(R10*1), Z3
+streammain:
+	VMOVUPS  (R12)(R10*1), Z3
+	VMULPS   Z2, Z3, Z3
+	VMOVNTPS Z3, (AX)(R10*1)
+	VMOVUPS  64(R12)(R10*1), Z3
+	VMULPS   Z2, Z3, Z3
+	VMOVNTPS Z3, 64(AX)(R10*1)
+	VMOVUPS  128(R12)(R10*1), Z3
+	VMULPS   Z2, Z3, Z3
+	VMOVNTPS Z3, 128(AX)(R10*1)
+	VMOVUPS  192(R12)(R10*1), Z3
+	VMULPS   Z2, Z3, Z3
+	VMOVNTPS Z3, 192(AX)(R10*1)
+	ADDQ     $+256, R10
+	SUBQ     $+64, CX
+	JGE      streammain
+
+streammaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  streamsingledone
+
+streamsingle:
+	VMOVUPS (R12)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, (AX)(R10*1)
-	VMOVUPS 64(AX)(R10*1), Z3
+	ADDQ    $+64, R10
+	SUBQ    $+16, CX
+	JGE     streamsingle
+
+streamsingledone:
+	ADDQ      $+16, CX
+	JZ        streamdone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (R12)(R10*1), K1, Z3
+	VMULPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(R10*1)
+
+streamdone:
+	JMP written
+
+kept:
+	MOVQ n+64(FP), CX
+	XORQ R10, R10
+	SUBQ $+64, CX
+	JLT  scalemaindone
+
+scalemain:
+	VMOVUPS (R12)(R10*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS Z3, (AX)(R10*1)
+	VMOVUPS 64(R12)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 64(AX)(R10*1)
-	VMOVUPS 128(AX)(R10*1), Z3
+	VMOVUPS 128(R12)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 128(AX)(R10*1)
-	VMOVUPS 192(AX)(R10*1), Z3
+	VMOVUPS 192(R12)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 192(AX)(R10*1)
 	ADDQ    $+256, R10
@@ -3103,7 +6198,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (AX)(R10*1), Z3
+	VMOVUPS (R12)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, (AX)(R10*1)
 	ADDQ    $+64, R10
@@ -3117,11 +6212,12 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (AX)(R10*1), K1, Z3
+	VMOVUPS.Z (R12)(R10*1), K1, Z3
 	VMULPS    Z2, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(R10*1)
 
 scaledone:
+written:
 	ADDQ DI, AX
 	MOVQ R11, DX
 	DECQ SI
@@ -3211,11 +6307,93 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecColSumF32AVX512(dst *float32, src *float32, ld int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecColSumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ld+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x02, BX
+	XORQ DI, DI
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (AX)(DI*1), Z0
+	VMOVUPS 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+mainrow:
+	VMOVUPS (R9)(DI*1), Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS 64(R9)(DI*1), Z2
+	VADDPS  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     mainrow
+	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, CX
+	JGE     main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (AX)(DI*1), Z0
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+singlerow:
+	VMOVUPS (R9)(DI*1), Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     singlerow
+	VMOVUPS Z0, (AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        return
+	MOVQ      $0x00000001, R8
+	SHLQ      CL, R8
+	DECQ      R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (AX)(DI*1), K1, Z0
+	MOVQ      AX, CX
+	MOVQ      SI, SI
+
+tailrow:
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	ADDQ      BX, CX
+	ADDQ      BX, DX
+	DECQ      SI
+	JNZ       tailrow
+	VMOVUPS   Z0, K1, (AX)(DI*1)
+
+return:
+	VZEROUPPER
+	RET
+
 // func vecColExpSumF32AVX512(dst *float32, src *float32, shift *float32, sum *float32, ld int, m int, n int, scale float32)
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -3592,9 +6770,323 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32)
+// func vecRowMaxF32AVX512(src *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMAXPS (AX)(DX*1), Z0, Z0
+	VMAXPS 64(AX)(DX*1), Z1, Z1
+	VMAXPS 128(AX)(DX*1), Z2, Z2
+	VMAXPS 192(AX)(DX*1), Z3, Z3
+	ADDQ   $+256, DX
+	SUBQ   $+64, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMAXPS (AX)(DX*1), Z0, Z0
+	ADDQ   $+64, DX
+	SUBQ   $+16, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ         $+16, CX
+	JZ           stripdone
+	MOVQ         $0x00000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVW        BX, K1
+	VMOVUPS.Z    (AX)(DX*1), K1, Z4
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z0, Z0
+
+stripdone:
+	VMAXPS        Z2, Z0, Z0
+	VMAXPS        Z3, Z1, Z1
+	VMAXPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VMAXPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowDistanceF32AVX512(src *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F
+TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         y+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	MOVQ         n+16(FP), CX
+	XORQ         BX, BX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPS     (AX)(BX*1), Z4
+	VMOVUPS     (DX)(BX*1), Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z0
+	VMOVUPS     64(AX)(BX*1), Z4
+	VMOVUPS     64(DX)(BX*1), Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z1
+	VMOVUPS     128(AX)(BX*1), Z4
+	VMOVUPS     128(DX)(BX*1), Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z2
+	VMOVUPS     192(AX)(BX*1), Z4
+	VMOVUPS     192(DX)(BX*1), Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z3
+	ADDQ        $+256, BX
+	SUBQ        $+64, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPS     (AX)(BX*1), Z4
+	VMOVUPS     (DX)(BX*1), Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z0
+	ADDQ        $+64, BX
+	SUBQ        $+16, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ        $+16, CX
+	JZ          stripdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (AX)(BX*1), K1, Z4
+	VMOVUPS.Z   (DX)(BX*1), K1, Z5
+	VSUBPS      Z5, Z4, Z4
+	VFMADD231PS Z4, Z4, Z0
+
+stripdone:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumF32AVX512(src *float32, n int, largest float32) float32
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
+TEXT ·vecRowExpSumF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS largest+16(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	LEAQ         (AX)(CX*4), BX
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0        (BX)(DX*1)
+	PREFETCHT0        64(BX)(DX*1)
+	PREFETCHT0        128(BX)(DX*1)
+	PREFETCHT0        192(BX)(DX*1)
+	VMOVUPS           (AX)(DX*1), Z7
+	VMOVUPS           64(AX)(DX*1), Z10
+	VMOVUPS           128(AX)(DX*1), Z13
+	VMOVUPS           192(AX)(DX*1), Z16
+	VSUBPS            Z0, Z7, Z7
+	VSUBPS            Z0, Z10, Z10
+	VSUBPS            Z0, Z13, Z13
+	VSUBPS            Z0, Z16, Z16
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z10, Z1, Z10
+	VMAXPS            Z13, Z1, Z13
+	VMAXPS            Z16, Z1, Z16
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
+	VSUBPS            Z2, Z8, Z9
+	VSUBPS            Z2, Z11, Z12
+	VSUBPS            Z2, Z14, Z15
+	VSUBPS            Z2, Z17, Z18
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
+	VPSLLD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z14, Z14
+	VPSLLD            $0x17, Z17, Z17
+	VMULPS            Z8, Z9, Z9
+	VMULPS            Z11, Z12, Z12
+	VMULPS            Z14, Z15, Z15
+	VMULPS            Z17, Z18, Z18
+	VADDPS            Z9, Z3, Z3
+	VADDPS            Z12, Z4, Z4
+	VADDPS            Z15, Z5, Z5
+	VADDPS            Z18, Z6, Z6
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0        (BX)(DX*1)
+	VMOVUPS           (AX)(DX*1), Z7
+	VSUBPS            Z0, Z7, Z7
+	VMAXPS            Z7, Z1, Z7
+	VMOVAPS           Z2, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VSUBPS            Z2, Z8, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VPSLLD            $0x17, Z8, Z8
+	VMULPS            Z8, Z9, Z9
+	VADDPS            Z9, Z3, Z3
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               stripsingle
+
+stripsingledone:
+	ADDQ              $+16, CX
+	JZ                stripdone
+	MOVQ              $0x00000001, SI
+	SHLQ              CL, SI
+	DECQ              SI
+	KMOVW             SI, K1
+	PREFETCHT0        (BX)(DX*1)
+	VMOVUPS.Z         (AX)(DX*1), K1, Z7
+	VSUBPS            Z0, Z7, Z7
+	VMAXPS            Z7, Z1, Z7
+	VMOVAPS           Z2, Z0
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z0
+	VSUBPS            Z2, Z0, Z1
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z7
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z1
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z1
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z1, Z1
+	VADDPS            Z1, Z3, K1, Z3
+
+stripdone:
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPS        X0, X3, X3
+	VPERMILPS     $0x4e, X3, X0
+	VADDPS        X0, X3, X3
+	VPERMILPS     $0xb1, X3, X0
+	VADDPS        X0, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-49
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         gamma+16(FP), BX
@@ -3603,10 +7095,94 @@ TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS mean+40(FP), Z0
 	VBROADCASTSS scale+44(FP), Z1
 	LEAQ         (DX)(CX*4), R8
+	CMPB         nt+48(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
-	JLT          stripmaindone
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPS     (DX)(DI*1), Z2
+	VMOVUPS     64(DX)(DI*1), Z5
+	VMOVUPS     128(DX)(DI*1), Z8
+	VMOVUPS     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     64(BX)(DI*1), Z6
+	VMOVUPS     128(BX)(DI*1), Z9
+	VMOVUPS     192(BX)(DI*1), Z12
+	VMOVUPS     (SI)(DI*1), Z4
+	VMOVUPS     64(SI)(DI*1), Z7
+	VMOVUPS     128(SI)(DI*1), Z10
+	VMOVUPS     192(SI)(DI*1), Z13
+	VSUBPS      Z0, Z2, Z2
+	VSUBPS      Z0, Z5, Z5
+	VSUBPS      Z0, Z8, Z8
+	VSUBPS      Z0, Z11, Z11
+	VMULPS      Z1, Z2, Z2
+	VMULPS      Z1, Z5, Z5
+	VMULPS      Z1, Z8, Z8
+	VMULPS      Z1, Z11, Z11
+	VFMADD213PS Z4, Z3, Z2
+	VFMADD213PS Z7, Z6, Z5
+	VFMADD213PS Z10, Z9, Z8
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z2, (AX)(DI*1)
+	VMOVNTPS    Z5, 64(AX)(DI*1)
+	VMOVNTPS    Z8, 128(AX)(DI*1)
+	VMOVNTPS    Z11, 192(AX)(DI*1)
+	ADDQ        $+256, DI
+	SUBQ        $+64, CX
+	JGE         ntmain
+
+ntmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPS     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS     (BX)(DI*1), Z3
+	VMOVUPS     (SI)(DI*1), Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, (AX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+16, CX
+	JGE         ntsingle
+
+ntsingledone:
+	ADDQ        $+16, CX
+	JZ          ntdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPS.Z   (BX)(DI*1), K1, Z3
+	VMOVUPS.Z   (SI)(DI*1), K1, Z4
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, K1, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+32(FP), CX
+	XORQ DI, DI
+	SUBQ $+64, CX
+	JLT  stripmaindone
 
 stripmain:
 	VMOVUPS     (DX)(DI*1), Z2
@@ -3680,12 +7256,13 @@ stripsingledone:
 	VMOVUPS     Z2, K1, (AX)(DI*1)
 
 stripdone:
+written:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32)
+// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
+TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), CX
@@ -3697,15 +7274,96 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-36
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
 	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+188(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+192(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+196(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+208(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+212(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+220(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z8
 	XORQ         BX, BX
+	CMPB         nt+36(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+64, CX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVAPS    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPS     Z10, Z9, Z9
+	VXORPS     Z12, Z11, Z11
+	VXORPS     Z14, Z13, Z13
+	VXORPS     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPS    (DX)(BX*1), Z10
+	VMOVUPS    64(DX)(BX*1), Z12
+	VMOVUPS    128(DX)(BX*1), Z14
+	VMOVUPS    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPS     Z0, Z10, Z10
+	VMULPS     Z0, Z12, Z12
+	VMULPS     Z0, Z14, Z14
+	VMULPS     Z0, Z16, Z16
+	VPCMPD     $0x02, Z9, Z1, K1
+	VPCMPD     $0x02, Z11, Z1, K2
+	VPCMPD     $0x02, Z13, Z1, K3
+	VPCMPD     $0x02, Z15, Z1, K4
+	VMOVAPS.Z  Z10, K1, Z10
+	VMOVAPS.Z  Z12, K2, Z12
+	VMOVAPS.Z  Z14, K3, Z14
+	VMOVAPS.Z  Z16, K4, Z16
+	VMOVNTPS   Z10, (AX)(BX*1)
+	VMOVNTPS   Z12, 64(AX)(BX*1)
+	VMOVNTPS   Z14, 128(AX)(BX*1)
+	VMOVNTPS   Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+64, CX
+	JGE        nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
 
 main:
 	VMOVAPS    Z2, Z9
@@ -4188,6 +7846,202 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTransposeF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-49
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    lds+24(FP), BX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, BX
+	MOVBQZX nt+48(FP), SI
+
+columns:
+	MOVQ AX, DI
+	MOVQ CX, R8
+	MOVQ m+32(FP), R9
+
+square:
+	VMOVUPS    (R8), Z0
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z1
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z2
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z3
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z4
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z5
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z6
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z7
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z8
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z9
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z10
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z11
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z12
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z13
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z14
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Z15
+	ADDQ       BX, R8
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	TESTQ      SI, SI
+	JNE        nt
+	MOVQ       DI, R10
+	VMOVUPS    Z11, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z6, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z13, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z8, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z15, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z10, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z16, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z12, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z14, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z7, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z2, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z9, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z3, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z1, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z5, (R10)
+	ADDQ       DX, R10
+	VMOVUPS    Z0, (R10)
+	JMP        stored
+
+nt:
+	MOVQ     DI, R10
+	VMOVNTPS Z11, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z6, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z13, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z8, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z15, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z10, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z16, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z12, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z14, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z7, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z2, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z9, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z3, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z1, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z5, (R10)
+	ADDQ     DX, R10
+	VMOVNTPS Z0, (R10)
+
+stored:
+	ADDQ $+64, DI
+	SUBQ $+16, R9
+	JNZ  square
+	ADDQ $+64, CX
+	MOVQ DX, DI
+	SHLQ $0x04, DI
+	ADDQ DI, AX
+	SUBQ $+16, n+40(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
+
 // func vecTapsF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, offsets *int, weights *float32, taps int, bias float32, floor float32)
 // Requires: AVX, AVX512F
 TEXT ·vecTapsF32AVX512(SB), NOSPLIT, $0-80
@@ -4397,12 +8251,16 @@ DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
 DATA vecConstf32avx512<>+176(SB)/4, $0x42b00f34
-DATA vecConstf32avx512<>+180(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+184(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+188(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+192(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+196(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+200(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+204(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+208(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $212
+DATA vecConstf32avx512<>+180(SB)/4, $0x3d922279
+DATA vecConstf32avx512<>+184(SB)/4, $0x3fcc422a
+DATA vecConstf32avx512<>+188(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+192(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+196(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+200(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+204(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+208(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+212(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+216(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+220(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+224(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $228

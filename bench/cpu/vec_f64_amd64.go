@@ -3,118 +3,118 @@ package cpu
 // The functions below run the loops of those for F32, in fp64.
 
 //go:noescape
-func vecExpF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecExpF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecExpF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecExpF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecErfF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecErfF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecErfF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecErfF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecTanhF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecTanhF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecScaleF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecScaleF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecScaleF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecScaleF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddScalarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddScalarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddScalarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddScalarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddScalarReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddScalarReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddScalarReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddScalarReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAffineF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAffineF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAffineF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAffineF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAffineReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAffineReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAffineReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAffineReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAffineRowsF64AVX512(dst, src, a, b *float64, ldd, lds, m, n int)
+func vecAffineRowsF64AVX512(dst, src, a, b *float64, ldd, lds, m, n int, nt bool)
 
 //go:noescape
-func vecAffineRowsF64AVX2(dst, src, a, b *float64, ldd, lds, m, n int)
+func vecAffineRowsF64AVX2(dst, src, a, b *float64, ldd, lds, m, n int, nt bool)
 
 //go:noescape
-func vecAddF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddGeluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddGeluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddSiluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecAddSiluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSiluMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecSiluMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSiluMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecSiluMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64)
+func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSoftmaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, scale float64)
+func vecSoftmaxF64AVX512(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64)
 
 //go:noescape
-func vecSoftmaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, scale float64)
+func vecSoftmaxF64AVX2(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64)
 
 //go:noescape
 func vecRowSumF64AVX512(src *float64, n int) float64
@@ -135,16 +135,16 @@ func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
 func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
 
 //go:noescape
-func vecNormalizeF64AVX512(dst, src, gamma, beta *float64, n int, mean, scale float64)
+func vecNormalizeF64AVX512(dst, src, gamma, beta *float64, n int, mean, scale float64, nt bool)
 
 //go:noescape
-func vecNormalizeF64AVX2(dst, src, gamma, beta *float64, n int, mean, scale float64)
+func vecNormalizeF64AVX2(dst, src, gamma, beta *float64, n int, mean, scale float64, nt bool)
 
 //go:noescape
-func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint32)
+func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint32, nt bool)
 
 //go:noescape
-func vecDropoutF64AVX2(dst, src *float64, n int, scale float64, least, at uint32)
+func vecDropoutF64AVX2(dst, src *float64, n int, scale float64, least, at uint32, nt bool)
 
 //go:noescape
 func vecColMaxF64AVX512(dst, src *float64, ld, m, n int)
@@ -169,3 +169,81 @@ func vecCopyColumnsF64AVX512(dst, src *float64, lds, m, n int)
 
 //go:noescape
 func vecCopyColumnsF64AVX2(dst, src *float64, lds, m, n int)
+
+//go:noescape
+func vecSubF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecSubF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecDivF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecDivF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecScaleMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecScaleMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecGeluTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecGeluTanhF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecSigmoidF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecSigmoidF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecCopyF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecCopyF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecSetF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecSetF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecGatherRowsF64AVX512(dst, src *float64, index *int32, ldd, lds, m, n int, nt bool)
+
+//go:noescape
+func vecGatherRowsF64AVX2(dst, src *float64, index *int32, ldd, lds, m, n int, nt bool)
+
+//go:noescape
+func vecRowMaxF64AVX512(src *float64, n int) float64
+
+//go:noescape
+func vecRowMaxF64AVX2(src *float64, n int) float64
+
+//go:noescape
+func vecRowDistanceF64AVX512(src, y *float64, n int) float64
+
+//go:noescape
+func vecRowDistanceF64AVX2(src, y *float64, n int) float64
+
+//go:noescape
+func vecRowExpSumF64AVX512(src *float64, n int, largest float64) float64
+
+//go:noescape
+func vecRowExpSumF64AVX2(src *float64, n int, largest float64) float64
+
+//go:noescape
+func vecColSumF64AVX512(dst, src *float64, ld, m, n int)
+
+//go:noescape
+func vecColSumF64AVX2(dst, src *float64, ld, m, n int)
+
+//go:noescape
+func vecTransposeF64AVX512(dst, src *float64, ldd, lds, m, n int, nt bool)
+
+//go:noescape
+func vecTransposeF64AVX2(dst, src *float64, ldd, lds, m, n int, nt bool)

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -23,7 +23,86 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPD       Y3, Y0, Y3
+	VMINPD       Y5, Y0, Y5
+	VMAXPD       Y3, Y1, Y3
+	VMAXPD       Y5, Y1, Y5
+	VMOVAPD      Y2, Y4
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
+	VMOVAPD      Y2, Y3
+	VMOVAPD      Y2, Y9
+	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
+	VFMADD231PD  vecConstf64avx2<>+544(SB), Y7, Y9
+	VSUBPD       Y2, Y3, Y5
+	VSUBPD       Y2, Y9, Y10
+	VSUBPD       Y5, Y4, Y5
+	VSUBPD       Y10, Y7, Y10
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y2, Y10, Y10
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y9, Y8, Y8
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y10, Y8, Y8
+	VMOVNTPD     Y6, (AX)
+	VMOVNTPD     Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
 	SUBQ $+8, R8
 	JLT  maindone
 
@@ -184,9 +263,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -204,7 +283,132 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
+	VMINPD       Y3, Y0, Y3
+	VMINPD       Y8, Y0, Y8
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y8, Y8, Y9
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+736(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+768(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+800(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+832(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+864(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+896(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+928(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+960(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+992(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y9, Y10
+	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+640(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y9, Y11
+	VFMADD213PD  Y5, Y3, Y6
+	VFMADD213PD  Y10, Y8, Y11
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y8, Y11, Y11
+	VADDPD       Y1, Y6, Y3
+	VADDPD       Y1, Y11, Y5
+	VSUBPD       Y1, Y3, Y4
+	VSUBPD       Y1, Y5, Y8
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y8, Y11, Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y9
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y9
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y8, Y9, Y9
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y5, Y5
+	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
+	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y8
+	VFMADD213PD  Y4, Y3, Y6
+	VFMADD213PD  Y8, Y5, Y9
+	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+1792(SB), Y7, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
+	VANDPD       vecConstf64avx2<>+704(SB), Y9, Y9
+	VORPD        Y2, Y6, Y6
+	VORPD        Y3, Y9, Y9
+	VMOVNTPD     Y6, (AX)
+	VMOVNTPD     Y9, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
 	SUBQ $+8, R8
 	JLT  maindone
 
@@ -457,9 +661,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -477,7 +681,86 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
+	VMINPD       Y3, Y0, Y3
+	VMINPD       Y7, Y0, Y7
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y7, Y7, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y10
+	VMULPD       Y3, Y3, Y9
+	VMULPD       Y7, Y7, Y11
+	VFMADD213PD  Y3, Y9, Y5
+	VFMADD213PD  Y7, Y11, Y10
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
+	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
+	VFMADD213PD  Y3, Y4, Y5
+	VFMADD213PD  Y7, Y8, Y10
+	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+1856(SB), Y10, Y4
+	VDIVPD       Y3, Y5, Y5
+	VDIVPD       Y4, Y10, Y10
+	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+1792(SB), Y6, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+704(SB), Y10, Y10
+	VORPD        Y2, Y5, Y5
+	VORPD        Y3, Y10, Y10
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
 	SUBQ $+8, R8
 	JLT  maindone
 
@@ -638,9 +921,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -657,7 +940,36 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y3
+	VMOVUPD  96(CX), Y4
+	VMAXPD   Y1, Y0, Y1
+	VMAXPD   Y2, Y0, Y2
+	VMAXPD   Y3, Y0, Y3
+	VMAXPD   Y4, Y0, Y4
+	VMOVNTPD Y1, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y3, 64(AX)
+	VMOVNTPD Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -712,9 +1024,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -733,7 +1045,124 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VMULPD       Y4, Y4, Y5
+	VMULPD       Y9, Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  Y6, Y4, Y7
+	VFMADD213PD  Y11, Y9, Y12
+	VADDPD       Y1, Y7, Y5
+	VADDPD       Y1, Y12, Y10
+	VSUBPD       Y1, Y5, Y6
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y11, Y12, Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y10, Y12, Y12
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y5
+	VFNMADD231PD Y7, Y4, Y3
+	VFNMADD231PD Y12, Y9, Y5
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
 	SUBQ $+8, R8
 	JLT  maindone
 
@@ -970,9 +1399,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -991,7 +1420,82 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
 	SUBQ $+8, R8
 	JLT  maindone
 
@@ -1144,9 +1648,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1163,7 +1667,36 @@ TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y3
+	VMOVUPD  96(CX), Y4
+	VMULPD   Y0, Y1, Y1
+	VMULPD   Y0, Y2, Y2
+	VMULPD   Y0, Y3, Y3
+	VMULPD   Y0, Y4, Y4
+	VMOVNTPD Y1, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y3, 64(AX)
+	VMOVNTPD Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -1218,9 +1751,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1237,7 +1770,36 @@ TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y3
+	VMOVUPD  96(CX), Y4
+	VADDPD   Y0, Y1, Y1
+	VADDPD   Y0, Y2, Y2
+	VADDPD   Y0, Y3, Y3
+	VADDPD   Y0, Y4, Y4
+	VMOVNTPD Y1, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y3, 64(AX)
+	VMOVNTPD Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -1292,9 +1854,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1312,7 +1874,40 @@ TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y2
+	VMOVUPD  32(CX), Y3
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y5
+	VADDPD   Y0, Y2, Y2
+	VADDPD   Y0, Y3, Y3
+	VADDPD   Y0, Y4, Y4
+	VADDPD   Y0, Y5, Y5
+	VMAXPD   Y2, Y1, Y2
+	VMAXPD   Y3, Y1, Y3
+	VMAXPD   Y4, Y1, Y4
+	VMAXPD   Y5, Y1, Y5
+	VMOVNTPD Y2, (AX)
+	VMOVNTPD Y3, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y5, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -1373,9 +1968,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1393,7 +1988,36 @@ TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
+	VFMADD213PD Y1, Y0, Y2
+	VFMADD213PD Y1, Y0, Y3
+	VFMADD213PD Y1, Y0, Y4
+	VFMADD213PD Y1, Y0, Y5
+	VMOVNTPD    Y2, (AX)
+	VMOVNTPD    Y3, 32(AX)
+	VMOVNTPD    Y4, 64(AX)
+	VMOVNTPD    Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+16, R8
+	JGE         nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -1448,9 +2072,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1469,7 +2093,40 @@ TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R8, BX
 
 row:
-	MOVQ DI, R8
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD     (CX), Y3
+	VMOVUPD     32(CX), Y4
+	VMOVUPD     64(CX), Y5
+	VMOVUPD     96(CX), Y6
+	VFMADD213PD Y1, Y0, Y3
+	VFMADD213PD Y1, Y0, Y4
+	VFMADD213PD Y1, Y0, Y5
+	VFMADD213PD Y1, Y0, Y6
+	VMAXPD      Y3, Y2, Y3
+	VMAXPD      Y4, Y2, Y4
+	VMAXPD      Y5, Y2, Y5
+	VMAXPD      Y6, Y2, Y6
+	VMOVNTPD    Y3, (AX)
+	VMOVNTPD    Y4, 32(AX)
+	VMOVNTPD    Y5, 64(AX)
+	VMOVNTPD    Y6, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+16, R8
+	JGE         nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
 	SUBQ $+16, R8
 	JLT  maindone
 
@@ -1530,9 +2187,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
+// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, FMA3
-TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-64
+TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+32(FP), DX
@@ -1555,8 +2212,37 @@ row:
 	VBROADCASTSD (R9), Y1
 	ADDQ         $+8, R9
 	MOVQ         DI, R10
+	CMPB         nt+64(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+16, R10
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VMOVUPD     64(CX), Y4
+	VMOVUPD     96(CX), Y5
+	VFMADD213PD Y1, Y0, Y2
+	VFMADD213PD Y1, Y0, Y3
+	VFMADD213PD Y1, Y0, Y4
+	VFMADD213PD Y1, Y0, Y5
+	VMOVNTPD    Y2, (AX)
+	VMOVNTPD    Y3, 32(AX)
+	VMOVNTPD    Y4, 64(AX)
+	VMOVNTPD    Y5, 96(AX)
+	ADDQ        $+128, AX
+	ADDQ        $+128, CX
+	SUBQ        $+16, R10
+	JGE         nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
+	SUBQ $+16, R10
+	JLT  maindone
 
 main:
 	VMOVUPD     (CX), Y2
@@ -1609,9 +2295,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -1631,7 +2317,41 @@ TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y6
+	VMOVUPD  (R8), Y1
+	VMOVUPD  32(R8), Y3
+	VMOVUPD  64(R8), Y5
+	VMOVUPD  96(R8), Y7
+	VADDPD   Y1, Y0, Y0
+	VADDPD   Y3, Y2, Y2
+	VADDPD   Y5, Y4, Y4
+	VADDPD   Y7, Y6, Y6
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -1695,9 +2415,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1718,7 +2438,45 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  32(CX), Y3
+	VMOVUPD  64(CX), Y5
+	VMOVUPD  96(CX), Y7
+	VMOVUPD  (R8), Y2
+	VMOVUPD  32(R8), Y4
+	VMOVUPD  64(R8), Y6
+	VMOVUPD  96(R8), Y8
+	VADDPD   Y2, Y1, Y1
+	VADDPD   Y4, Y3, Y3
+	VADDPD   Y6, Y5, Y5
+	VADDPD   Y8, Y7, Y7
+	VMAXPD   Y1, Y0, Y1
+	VMAXPD   Y3, Y0, Y2
+	VMAXPD   Y5, Y0, Y3
+	VMAXPD   Y7, Y0, Y4
+	VMOVNTPD Y1, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y3, 64(AX)
+	VMOVNTPD Y4, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -1788,9 +2546,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -1813,7 +2571,129 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VMULPD       Y4, Y4, Y6
+	VMULPD       Y9, Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  Y7, Y4, Y8
+	VFMADD213PD  Y11, Y9, Y12
+	VADDPD       Y1, Y8, Y6
+	VADDPD       Y1, Y12, Y10
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y7, Y8, Y7
+	VSUBPD       Y11, Y12, Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y10, Y12, Y12
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y8, Y4, Y3
+	VFNMADD231PD Y12, Y9, Y5
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R10
+
+ntskip:
 	SUBQ $+8, R10
 	JLT  maindone
 
@@ -2061,9 +2941,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -2086,7 +2966,87 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y7
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y7, Y8
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y7
+	VDIVPD       Y6, Y8, Y6
+	VDIVPD       Y7, Y12, Y7
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y6, Y4, Y3
+	VFNMADD231PD Y7, Y9, Y5
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R10
+
+ntskip:
 	SUBQ $+8, R10
 	JLT  maindone
 
@@ -2250,9 +3210,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         ldd+24(FP), DX
@@ -2275,7 +3235,87 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ         R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VMOVAPD      Y1, Y6
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y7, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y9, Y7
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y5
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y5, Y7, Y7
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R10
+
+ntskip:
 	SUBQ $+8, R10
 	JLT  maindone
 
@@ -2439,9 +3479,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX
-TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -2461,7 +3501,41 @@ TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-80
 	SUBQ R10, R9
 
 row:
-	MOVQ DI, R10
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y6
+	VMOVUPD  (R8), Y1
+	VMOVUPD  32(R8), Y3
+	VMOVUPD  64(R8), Y5
+	VMOVUPD  96(R8), Y7
+	VMULPD   Y1, Y0, Y0
+	VMULPD   Y3, Y2, Y2
+	VMULPD   Y5, Y4, Y4
+	VMULPD   Y7, Y6, Y6
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
 	SUBQ $+16, R10
 	JLT  maindone
 
@@ -2525,31 +3599,1208 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// func vecSubF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecSubF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y6
+	VMOVUPD  (R8), Y1
+	VMOVUPD  32(R8), Y3
+	VMOVUPD  64(R8), Y5
+	VMOVUPD  96(R8), Y7
+	VSUBPD   Y1, Y0, Y0
+	VSUBPD   Y3, Y2, Y2
+	VSUBPD   Y5, Y4, Y4
+	VSUBPD   Y7, Y6, Y6
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
+	VSUBPD  Y1, Y0, Y0
+	VSUBPD  Y3, Y2, Y2
+	VSUBPD  Y5, Y4, Y4
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
+	JGE     main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
+	VSUBPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecDivF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecDivF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y6
+	VMOVUPD  (R8), Y1
+	VMOVUPD  32(R8), Y3
+	VMOVUPD  64(R8), Y5
+	VMOVUPD  96(R8), Y7
+	VDIVPD   Y1, Y0, Y0
+	VDIVPD   Y3, Y2, Y2
+	VDIVPD   Y5, Y4, Y4
+	VDIVPD   Y7, Y6, Y6
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
+	VDIVPD  Y1, Y0, Y0
+	VDIVPD  Y3, Y2, Y2
+	VDIVPD  Y5, Y4, Y4
+	VDIVPD  Y7, Y6, Y6
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
+	JGE     main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
+	VDIVPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecScaleMulF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	MOVQ         y+16(FP), R8
+	MOVQ         ldy+40(FP), R9
+	VBROADCASTSD a+64(FP), Y0
+	MOVQ         DI, R10
+	ANDQ         $-4, R10
+	SHLQ         $0x03, R10
+	SHLQ         $0x03, DX
+	SUBQ         R10, DX
+	SHLQ         $0x03, BX
+	SUBQ         R10, BX
+	SHLQ         $0x03, R9
+	SUBQ         R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  32(CX), Y3
+	VMOVUPD  64(CX), Y5
+	VMOVUPD  96(CX), Y7
+	VMULPD   Y0, Y1, Y1
+	VMULPD   Y0, Y3, Y3
+	VMULPD   Y0, Y5, Y5
+	VMULPD   Y0, Y7, Y7
+	VMOVUPD  (R8), Y2
+	VMOVUPD  32(R8), Y4
+	VMOVUPD  64(R8), Y6
+	VMOVUPD  96(R8), Y8
+	VMULPD   Y2, Y1, Y1
+	VMULPD   Y4, Y3, Y3
+	VMULPD   Y6, Y5, Y5
+	VMULPD   Y8, Y7, Y7
+	VMOVNTPD Y1, (AX)
+	VMOVNTPD Y3, 32(AX)
+	VMOVNTPD Y5, 64(AX)
+	VMOVNTPD Y7, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(CX), Y7
+	VMULPD  Y0, Y1, Y1
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y0, Y5, Y5
+	VMULPD  Y0, Y7, Y7
+	VMOVUPD (R8), Y2
+	VMOVUPD 32(R8), Y4
+	VMOVUPD 64(R8), Y6
+	VMOVUPD 96(R8), Y8
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y4, Y3, Y3
+	VMULPD  Y6, Y5, Y5
+	VMULPD  Y8, Y7, Y7
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y3, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	VMOVUPD Y7, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
+	JGE     main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD (CX), Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD (R8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y1
+	VMASKMOVPD (CX), Y1, Y2
+	VMULPD     Y0, Y2, Y2
+	VMASKMOVPD (R8), Y1, Y3
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGeluTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-72
+TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y8, Y2, Y8
+	VMULPD       Y4, Y4, Y5
+	VMULPD       Y8, Y8, Y9
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y9, Y10
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y8, Y10, Y10
+	VMINPD       Y6, Y2, Y6
+	VMINPD       Y10, Y2, Y10
+	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y10, Y10
+	VMOVAPD      Y1, Y5
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y5, Y9
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y5, Y9, Y9
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y9, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y9, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y7, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y8, Y7
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
+	SUBQ $+8, R8
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y8, Y2, Y8
+	VMULPD       Y4, Y4, Y5
+	VMULPD       Y8, Y8, Y9
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y9, Y10
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y8, Y10, Y10
+	VMINPD       Y6, Y2, Y6
+	VMINPD       Y10, Y2, Y10
+	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y10, Y10
+	VMOVAPD      Y1, Y5
+	VMOVAPD      Y1, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VSUBPD       Y1, Y5, Y9
+	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y11, Y11
+	VMULPD       Y5, Y9, Y9
+	VMULPD       Y11, Y12, Y12
+	VADDPD       vecConstf64avx2<>+512(SB), Y9, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
+	VDIVPD       Y5, Y9, Y5
+	VDIVPD       Y6, Y12, Y6
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y7, Y0, Y7
+	VFNMADD231PD Y5, Y4, Y3
+	VFNMADD231PD Y6, Y8, Y7
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          main
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VMULPD       Y4, Y6, Y6
+	VMINPD       Y6, Y2, Y6
+	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
+	VSUBPD       Y1, Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y6
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R8
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y3
+	VMASKMOVPD   (CX), Y3, Y4
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VMINPD       Y5, Y2, Y5
+	VMULPD       Y5, Y5, Y6
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VMULPD       Y5, Y7, Y7
+	VMINPD       Y7, Y2, Y7
+	VORPD        vecConstf64avx2<>+1792(SB), Y7, Y7
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y6
+	VSUBPD       Y1, Y6, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y8, Y8
+	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
+	VDIVPD       Y6, Y8, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMASKMOVPD   Y4, Y3, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSigmoidF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, DX
+	SUBQ         R8, DX
+	SHLQ         $0x03, BX
+	SUBQ         R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+8, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPD       Y4, Y0, Y4
+	VMINPD       Y7, Y0, Y7
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y7, Y1, Y7
+	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1792(SB), Y7, Y7
+	VMOVAPD      Y3, Y5
+	VMOVAPD      Y3, Y8
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y3, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y2, Y9, Y9
+	VDIVPD       Y6, Y2, Y4
+	VDIVPD       Y9, Y2, Y5
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, R8
+
+ntskip:
+	SUBQ $+8, R8
+	JLT  maindone
+
+main:
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y7
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VMINPD       Y4, Y0, Y4
+	VMINPD       Y7, Y0, Y7
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y7, Y1, Y7
+	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1792(SB), Y7, Y7
+	VMOVAPD      Y3, Y5
+	VMOVAPD      Y3, Y8
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y3, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y2, Y9, Y9
+	VDIVPD       Y6, Y2, Y4
+	VDIVPD       Y9, Y2, Y5
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          main
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD      (CX), Y4
+	PREFETCHT0   2048(CX)
+	VMINPD       Y4, Y0, Y4
+	VMAXPD       Y4, Y1, Y4
+	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VMOVAPD      Y3, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VSUBPD       Y3, Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y4, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y2, Y6, Y6
+	VDIVPD       Y6, Y2, Y4
+	VMOVUPD      Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          single
+
+singledone:
+	ADDQ         $+4, R8
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y4
+	VMASKMOVPD   (CX), Y4, Y5
+	PREFETCHT0   2048(CX)
+	VMINPD       Y5, Y0, Y5
+	VMAXPD       Y5, Y1, Y5
+	VXORPD       vecConstf64avx2<>+1792(SB), Y5, Y5
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y5
+	VMASKMOVPD   Y5, Y4, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecCopyF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecCopyF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ DI, R8
+	ANDQ $-4, R8
+	SHLQ $0x03, R8
+	SHLQ $0x03, DX
+	SUBQ R8, DX
+	SHLQ $0x03, BX
+	SUBQ R8, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y1
+	VMOVUPD  64(CX), Y2
+	VMOVUPD  96(CX), Y3
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y1, 32(AX)
+	VMOVNTPD Y2, 64(AX)
+	VMOVNTPD Y3, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
+	SUBQ $+16, R8
+	JLT  maindone
+
+main:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+16, R8
+	JGE     main
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD (CX), Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, R8
+	JGE     single
+
+singledone:
+	ADDQ       $+4, R8
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSetF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecSetF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), CX
+	MOVQ         lds+32(FP), DX
+	MOVQ         m+48(FP), DX
+	MOVQ         n+56(FP), BX
+	VBROADCASTSD b+72(FP), Y0
+	MOVQ         BX, SI
+	ANDQ         $-4, SI
+	SHLQ         $0x03, SI
+	SHLQ         $0x03, CX
+	SUBQ         SI, CX
+
+row:
+	MOVQ  BX, SI
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, SI
+	JLT   ntdone
+
+nt:
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y0, 32(AX)
+	VMOVNTPD Y0, 64(AX)
+	VMOVNTPD Y0, 96(AX)
+	ADDQ     $+128, AX
+	SUBQ     $+16, SI
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, SI
+
+ntskip:
+	SUBQ $+16, SI
+	JLT  maindone
+
+main:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y0, 32(AX)
+	VMOVUPD Y0, 64(AX)
+	VMOVUPD Y0, 96(AX)
+	ADDQ    $+128, AX
+	SUBQ    $+16, SI
+	JGE     main
+
+maindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  singledone
+
+single:
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	SUBQ    $+4, SI
+	JGE     single
+
+singledone:
+	ADDQ       $+4, SI
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD Y0, Y1, (AX)
+
+next:
+	ADDQ CX, AX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGatherRowsF64AVX2(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, MMX+
+TEXT ·vecGatherRowsF64AVX2(SB), NOSPLIT, $0-57
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+40(FP), SI
+	MOVQ n+48(FP), DI
+	MOVQ DI, R8
+	ANDQ $-4, R8
+	SHLQ $0x03, R8
+	SHLQ $0x03, DX
+	SUBQ R8, DX
+	SHLQ $0x03, BX
+	MOVQ index+16(FP), R11
+	MOVQ CX, R10
+
+row:
+	MOVLQSX (R11), CX
+	IMULQ   BX, CX
+	ADDQ    R10, CX
+	MOVQ    CX, R9
+	CMPQ    SI, $+1
+	JEQ     last
+	MOVLQSX 4(R11), R9
+	IMULQ   BX, R9
+	ADDQ    R10, R9
+
+last:
+	ADDQ  $+4, R11
+	MOVQ  DI, R8
+	CMPB  nt+56(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R8
+	JLT   ntdone
+
+nt:
+	VMOVUPD    (CX), Y0
+	VMOVUPD    32(CX), Y1
+	VMOVUPD    64(CX), Y2
+	VMOVUPD    96(CX), Y3
+	PREFETCHT0 (R9)
+	PREFETCHT0 32(R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 96(R9)
+	VMOVNTPD   Y0, (AX)
+	VMOVNTPD   Y1, 32(AX)
+	VMOVNTPD   Y2, 64(AX)
+	VMOVNTPD   Y3, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R9
+	SUBQ       $+16, R8
+	JGE        nt
+
+ntdone:
+	ADDQ $+16, R8
+
+ntskip:
+	SUBQ $+16, R8
+	JLT  maindone
+
+main:
+	VMOVUPD    (CX), Y0
+	VMOVUPD    32(CX), Y1
+	VMOVUPD    64(CX), Y2
+	VMOVUPD    96(CX), Y3
+	PREFETCHT0 (R9)
+	PREFETCHT0 32(R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 96(R9)
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R9
+	SUBQ       $+16, R8
+	JGE        main
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  singledone
+
+single:
+	VMOVUPD    (CX), Y0
+	PREFETCHT0 (R9)
+	VMOVUPD    Y0, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R9
+	SUBQ       $+4, R8
+	JGE        single
+
+singledone:
+	ADDQ       $+4, R8
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, R8
+	SUBQ       R8, R12
+	VMOVUPS    (R12), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	PREFETCHT0 (R9)
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         y+16(FP), DX
-	MOVQ         m+48(FP), BX
-	MOVQ         ldd+24(FP), SI
-	MOVQ         lds+32(FP), DI
-	MOVQ         ldy+40(FP), R8
+	MOVQ         m+56(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x03, SI
 	SHLQ         $0x03, DI
 	SHLQ         $0x03, R8
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y5
+	MOVQ         room+24(FP), R12
+	TESTQ        R12, R12
+	CMOVQEQ      AX, R12
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y5
 	TESTQ        DX, DX
 	JZ           plain
-	MOVQ         n+56(FP), R9
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+16, R9
 	JLT          addmaindone
@@ -2558,22 +4809,22 @@ addmain:
 	VMOVUPD (CX)(R10*1), Y6
 	VMOVUPD (DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (AX)(R10*1)
+	VMOVUPD Y6, (R12)(R10*1)
 	VMAXPD  Y6, Y2, Y2
 	VMOVUPD 32(CX)(R10*1), Y6
 	VMOVUPD 32(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 32(AX)(R10*1)
+	VMOVUPD Y6, 32(R12)(R10*1)
 	VMAXPD  Y6, Y3, Y3
 	VMOVUPD 64(CX)(R10*1), Y6
 	VMOVUPD 64(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 64(AX)(R10*1)
+	VMOVUPD Y6, 64(R12)(R10*1)
 	VMAXPD  Y6, Y4, Y4
 	VMOVUPD 96(CX)(R10*1), Y6
 	VMOVUPD 96(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 96(AX)(R10*1)
+	VMOVUPD Y6, 96(R12)(R10*1)
 	VMAXPD  Y6, Y5, Y5
 	ADDQ    $+128, R10
 	SUBQ    $+16, R9
@@ -2588,7 +4839,7 @@ addsingle:
 	VMOVUPD (CX)(R10*1), Y6
 	VMOVUPD (DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (AX)(R10*1)
+	VMOVUPD Y6, (R12)(R10*1)
 	VMAXPD  Y6, Y2, Y2
 	ADDQ    $+32, R10
 	SUBQ    $+4, R9
@@ -2597,25 +4848,25 @@ addsingle:
 addsingledone:
 	ADDQ         $+4, R9
 	JZ           adddone
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R13
 	SHLQ         $0x03, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y6
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y6
 	VMASKMOVPD   (CX)(R10*1), Y6, Y7
 	VMASKMOVPD   (DX)(R10*1), Y6, Y8
 	VADDPD       Y8, Y7, Y7
-	VMASKMOVPD   Y7, Y6, (AX)(R10*1)
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y8
+	VMASKMOVPD   Y7, Y6, (R12)(R10*1)
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
-	MOVQ AX, CX
+	MOVQ R12, CX
 	JMP  known
 
 plain:
-	MOVQ n+56(FP), R9
+	MOVQ n+64(FP), R9
 	XORQ R10, R10
 	SUBQ $+16, R9
 	JLT  maxmaindone
@@ -2643,12 +4894,12 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+4, R9
 	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R13
 	SHLQ         $0x03, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y6
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y6
 	VMASKMOVPD   (CX)(R10*1), Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
@@ -2662,13 +4913,13 @@ known:
 	VPERMILPD    $0x01, X2, X3
 	VMAXPD       X3, X2, X2
 	VBROADCASTSD X2, Y2
-	VBROADCASTSD scale+64(FP), Y3
+	VBROADCASTSD scale+72(FP), Y3
 	VMULPD       Y3, Y2, Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	MOVQ         n+56(FP), R9
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+16, R9
 	JLT          expmaindone
@@ -2764,10 +5015,10 @@ expmain:
 	VMULPD       Y12, Y13, Y13
 	VMULPD       Y15, Y16, Y16
 	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (AX)(R10*1)
-	VMOVUPD      Y13, 32(AX)(R10*1)
-	VMOVUPD      Y16, 64(AX)(R10*1)
-	VMOVUPD      Y19, 96(AX)(R10*1)
+	VMOVUPD      Y10, (R12)(R10*1)
+	VMOVUPD      Y13, 32(R12)(R10*1)
+	VMOVUPD      Y16, 64(R12)(R10*1)
+	VMOVUPD      Y19, 96(R12)(R10*1)
 	VADDPD       Y10, Y4, Y4
 	VADDPD       Y13, Y5, Y5
 	VADDPD       Y16, Y6, Y6
@@ -2805,7 +5056,7 @@ expsingle:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (AX)(R10*1)
+	VMOVUPD      Y10, (R12)(R10*1)
 	VADDPD       Y10, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+4, R9
@@ -2814,10 +5065,10 @@ expsingle:
 expsingledone:
 	ADDQ         $+4, R9
 	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R13
 	SHLQ         $0x03, R9
-	SUBQ         R9, R12
-	VMOVUPS      (R12), Y8
+	SUBQ         R9, R13
+	VMOVUPS      (R13), Y8
 	PREFETCHT0   (R11)(R10*1)
 	VMASKMOVPD   (CX)(R10*1), Y8, Y9
 	VFMSUB213PD  Y2, Y3, Y9
@@ -2841,7 +5092,7 @@ expsingledone:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y3, Y3
-	VMASKMOVPD   Y3, Y8, (AX)(R10*1)
+	VMASKMOVPD   Y3, Y8, (R12)(R10*1)
 	VANDPD       Y8, Y3, Y3
 	VADDPD       Y3, Y4, Y4
 
@@ -2856,22 +5107,76 @@ expdone:
 	VBROADCASTSD X4, Y4
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
 	VDIVPD       Y4, Y2, Y2
-	MOVQ         n+56(FP), R9
+	CMPQ         R12, AX
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+16, R9
-	JLT          scalemaindone
+	JLT          streammaindone
 
-scalemain:
-	VMOVUPD (AX)(R10*1), Y3
+streammain:
+	VMOVUPD  (R12)(R10*1), Y3
+	VMULPD   Y2, Y3, Y3
+	VMOVNTPD Y3, (AX)(R10*1)
+	VMOVUPD  32(R12)(R10*1), Y3
+	VMULPD   Y2, Y3, Y3
+	VMOVNTPD Y3, 32(AX)(R10*1)
+	VMOVUPD  64(R12)(R10*1), Y3
+	VMULPD   Y2, Y3, Y3
+	VMOVNTPD Y3, 64(AX)(R10*1)
+	VMOVUPD  96(R12)(R10*1), Y3
+	VMULPD   Y2, Y3, Y3
+	VMOVNTPD Y3, 96(AX)(R10*1)
+	ADDQ     $+128, R10
+	SUBQ     $+16, R9
+	JGE      streammain
+
+streammaindone:
+	ADDQ $+16, R9
+	SUBQ $+4, R9
+	JLT  streamsingledone
+
+streamsingle:
+	VMOVUPD (R12)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, (AX)(R10*1)
-	VMOVUPD 32(AX)(R10*1), Y3
+	ADDQ    $+32, R10
+	SUBQ    $+4, R9
+	JGE     streamsingle
+
+streamsingledone:
+	ADDQ       $+4, R9
+	JZ         streamdone
+	LEAQ       vecMaskf64avx2<>+32(SB), CX
+	SHLQ       $0x03, R9
+	SUBQ       R9, CX
+	VMOVUPS    (CX), Y3
+	VMASKMOVPD (R12)(R10*1), Y3, Y4
+	VMULPD     Y2, Y4, Y4
+	VMASKMOVPD Y4, Y3, (AX)(R10*1)
+
+streamdone:
+	JMP written
+
+kept:
+	MOVQ n+64(FP), R9
+	XORQ R10, R10
+	SUBQ $+16, R9
+	JLT  scalemaindone
+
+scalemain:
+	VMOVUPD (R12)(R10*1), Y3
+	VMULPD  Y2, Y3, Y3
+	VMOVUPD Y3, (AX)(R10*1)
+	VMOVUPD 32(R12)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 32(AX)(R10*1)
-	VMOVUPD 64(AX)(R10*1), Y3
+	VMOVUPD 64(R12)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 64(AX)(R10*1)
-	VMOVUPD 96(AX)(R10*1), Y3
+	VMOVUPD 96(R12)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 96(AX)(R10*1)
 	ADDQ    $+128, R10
@@ -2884,7 +5189,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (AX)(R10*1), Y3
+	VMOVUPD (R12)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, (AX)(R10*1)
 	ADDQ    $+32, R10
@@ -2898,11 +5203,12 @@ scalesingledone:
 	SHLQ       $0x03, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPD (AX)(R10*1), Y3, Y4
+	VMASKMOVPD (R12)(R10*1), Y3, Y4
 	VMULPD     Y2, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(R10*1)
 
 scaledone:
+written:
 	ADDQ SI, AX
 	MOVQ R11, CX
 	DECQ BX
@@ -2992,11 +5298,93 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecColSumF64AVX2(dst *float64, src *float64, ld int, m int, n int)
+// Requires: AVX
+TEXT ·vecColSumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x03, DX
+	XORQ DI, DI
+	SUBQ $+8, SI
+	JLT  maindone
+
+main:
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+mainrow:
+	VMOVUPD (R9)(DI*1), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     mainrow
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+8, SI
+	JGE     main
+
+maindone:
+	ADDQ $+8, SI
+	SUBQ $+4, SI
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DI*1), Y0
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+singlerow:
+	VMOVUPD (R9)(DI*1), Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     singlerow
+	VMOVUPD Y0, (AX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+4, SI
+	JGE     single
+
+singledone:
+	ADDQ       $+4, SI
+	JZ         return
+	LEAQ       vecMaskf64avx2<>+32(SB), R8
+	SHLQ       $0x03, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD (AX)(DI*1), Y0, Y1
+	MOVQ       AX, SI
+	MOVQ       BX, BX
+
+tailrow:
+	VMASKMOVPD (CX)(DI*1), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	ADDQ       DX, SI
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        tailrow
+	VMASKMOVPD Y1, Y0, (AX)(DI*1)
+
+return:
+	VZEROUPPER
+	RET
+
 // func vecColExpSumF64AVX2(dst *float64, src *float64, shift *float64, sum *float64, ld int, m int, n int, scale float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -3384,9 +5772,340 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
+// func vecRowMaxF64AVX2(src *float64, n int) float64
+// Requires: AVX, AVX2
+TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y3
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMAXPD (AX)(DX*1), Y0, Y0
+	VMAXPD 32(AX)(DX*1), Y1, Y1
+	VMAXPD 64(AX)(DX*1), Y2, Y2
+	VMAXPD 96(AX)(DX*1), Y3, Y3
+	ADDQ   $+128, DX
+	SUBQ   $+16, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMAXPD (AX)(DX*1), Y0, Y0
+	ADDQ   $+32, DX
+	SUBQ   $+4, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ         $+4, CX
+	JZ           stripdone
+	LEAQ         vecMaskf64avx2<>+32(SB), BX
+	SHLQ         $0x03, CX
+	SUBQ         CX, BX
+	VMOVUPS      (BX), Y4
+	VMASKMOVPD   (AX)(DX*1), Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y6
+	VBLENDVPD    Y4, Y5, Y6, Y5
+	VMAXPD       Y5, Y0, Y0
+
+stripdone:
+	VMAXPD       Y2, Y0, Y0
+	VMAXPD       Y3, Y1, Y1
+	VMAXPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowDistanceF64AVX2(src *float64, y *float64, n int) float64
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD     (AX)(BX*1), Y4
+	VMOVUPD     (CX)(BX*1), Y5
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y4, Y4, Y0
+	VMOVUPD     32(AX)(BX*1), Y4
+	VMOVUPD     32(CX)(BX*1), Y5
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     64(AX)(BX*1), Y4
+	VMOVUPD     64(CX)(BX*1), Y5
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     96(AX)(BX*1), Y4
+	VMOVUPD     96(CX)(BX*1), Y5
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $+128, BX
+	SUBQ        $+16, DX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+16, DX
+	SUBQ $+4, DX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD     (AX)(BX*1), Y4
+	VMOVUPD     (CX)(BX*1), Y5
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y4, Y4, Y0
+	ADDQ        $+32, BX
+	SUBQ        $+4, DX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ        $+4, DX
+	JZ          stripdone
+	LEAQ        vecMaskf64avx2<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y4
+	VMASKMOVPD  (AX)(BX*1), Y4, Y5
+	VMASKMOVPD  (CX)(BX*1), Y4, Y4
+	VSUBPD      Y4, Y5, Y5
+	VFMADD231PD Y5, Y5, Y0
+
+stripdone:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumF64AVX2(src *float64, n int, largest float64) float64
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRowExpSumF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD largest+16(FP), Y0
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
+	LEAQ         (AX)(CX*8), BX
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0   (BX)(DX*1)
+	PREFETCHT0   64(BX)(DX*1)
+	VMOVUPD      (AX)(DX*1), Y7
+	VMOVUPD      32(AX)(DX*1), Y10
+	VMOVUPD      64(AX)(DX*1), Y13
+	VMOVUPD      96(AX)(DX*1), Y16
+	VSUBPD       Y0, Y7, Y7
+	VSUBPD       Y0, Y10, Y10
+	VSUBPD       Y0, Y13, Y13
+	VSUBPD       Y0, Y16, Y16
+	VMAXPD       Y7, Y1, Y7
+	VMAXPD       Y10, Y1, Y10
+	VMAXPD       Y13, Y1, Y13
+	VMAXPD       Y16, Y1, Y16
+	VMOVAPD      Y2, Y8
+	VMOVAPD      Y2, Y11
+	VMOVAPD      Y2, Y14
+	VMOVAPD      Y2, Y17
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y13, Y14
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y16, Y17
+	VSUBPD       Y2, Y8, Y9
+	VSUBPD       Y2, Y11, Y12
+	VSUBPD       Y2, Y14, Y15
+	VSUBPD       Y2, Y17, Y18
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y15, Y13
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y18, Y16
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y15, Y13
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y18, Y16
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y15
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y18
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y18
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y15
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y18
+	VPSLLQ       $0x34, Y8, Y8
+	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y14, Y14
+	VPSLLQ       $0x34, Y17, Y17
+	VMULPD       Y8, Y9, Y9
+	VMULPD       Y11, Y12, Y12
+	VMULPD       Y14, Y15, Y15
+	VMULPD       Y17, Y18, Y18
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y12, Y4, Y4
+	VADDPD       Y15, Y5, Y5
+	VADDPD       Y18, Y6, Y6
+	ADDQ         $+128, DX
+	SUBQ         $+16, CX
+	JGE          stripmain
+
+stripmaindone:
+	ADDQ $+16, CX
+	SUBQ $+4, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0   (BX)(DX*1)
+	VMOVUPD      (AX)(DX*1), Y7
+	VSUBPD       Y0, Y7, Y7
+	VMAXPD       Y7, Y1, Y7
+	VMOVAPD      Y2, Y8
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VSUBPD       Y2, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y3, Y3
+	ADDQ         $+32, DX
+	SUBQ         $+4, CX
+	JGE          stripsingle
+
+stripsingledone:
+	ADDQ         $+4, CX
+	JZ           stripdone
+	LEAQ         vecMaskf64avx2<>+32(SB), SI
+	SHLQ         $0x03, CX
+	SUBQ         CX, SI
+	VMOVUPS      (SI), Y7
+	PREFETCHT0   (BX)(DX*1)
+	VMASKMOVPD   (AX)(DX*1), Y7, Y8
+	VSUBPD       Y0, Y8, Y8
+	VMAXPD       Y8, Y1, Y8
+	VMOVAPD      Y2, Y0
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y0
+	VSUBPD       Y2, Y0, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y8
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y1
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y0, Y1, Y1
+	VANDPD       Y7, Y1, Y1
+	VADDPD       Y1, Y3, Y3
+
+stripdone:
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VADDPD       X0, X3, X3
+	VBROADCASTSD X3, Y3
+	VMOVSD       X3, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, nt bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
+TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-57
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         gamma+16(FP), DX
@@ -3395,10 +6114,94 @@ TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-56
 	VBROADCASTSD mean+40(FP), Y0
 	VBROADCASTSD scale+48(FP), Y1
 	LEAQ         (CX)(SI*8), R8
+	CMPB         nt+56(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
 	MOVQ         n+32(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+16, SI
-	JLT          stripmaindone
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPD     (CX)(DI*1), Y2
+	VMOVUPD     32(CX)(DI*1), Y5
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     96(CX)(DI*1), Y11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  32(R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  96(R8)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     32(DX)(DI*1), Y6
+	VMOVUPD     64(DX)(DI*1), Y9
+	VMOVUPD     96(DX)(DI*1), Y12
+	VMOVUPD     (BX)(DI*1), Y4
+	VMOVUPD     32(BX)(DI*1), Y7
+	VMOVUPD     64(BX)(DI*1), Y10
+	VMOVUPD     96(BX)(DI*1), Y13
+	VSUBPD      Y0, Y2, Y2
+	VSUBPD      Y0, Y5, Y5
+	VSUBPD      Y0, Y8, Y8
+	VSUBPD      Y0, Y11, Y11
+	VMULPD      Y1, Y2, Y2
+	VMULPD      Y1, Y5, Y5
+	VMULPD      Y1, Y8, Y8
+	VMULPD      Y1, Y11, Y11
+	VFMADD213PD Y4, Y3, Y2
+	VFMADD213PD Y7, Y6, Y5
+	VFMADD213PD Y10, Y9, Y8
+	VFMADD213PD Y13, Y12, Y11
+	VMOVNTPD    Y2, (AX)(DI*1)
+	VMOVNTPD    Y5, 32(AX)(DI*1)
+	VMOVNTPD    Y8, 64(AX)(DI*1)
+	VMOVNTPD    Y11, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, SI
+	JGE         ntmain
+
+ntmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPD     (CX)(DI*1), Y2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y3
+	VMOVUPD     (BX)(DI*1), Y4
+	VSUBPD      Y0, Y2, Y2
+	VMULPD      Y1, Y2, Y2
+	VFMADD213PD Y4, Y3, Y2
+	VMOVUPD     Y2, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, SI
+	JGE         ntsingle
+
+ntsingledone:
+	ADDQ        $+4, SI
+	JZ          ntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	PREFETCHT0  (R8)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y2, Y4
+	VMASKMOVPD  (BX)(DI*1), Y2, Y5
+	VSUBPD      Y0, Y3, Y3
+	VMULPD      Y1, Y3, Y3
+	VFMADD213PD Y5, Y4, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
+	SUBQ $+16, SI
+	JLT  stripmaindone
 
 stripmain:
 	VMOVUPD     (CX)(DI*1), Y2
@@ -3472,12 +6275,13 @@ stripsingledone:
 	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
 
 stripdone:
+written:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
+// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32, nt bool)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
+TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3489,13 +6293,62 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-40
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
 	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3008(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y6
 	XORQ         BX, BX
+	CMPB         nt+40(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+8, DX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVAPD    Y2, Y7
+	VPADDD     Y5, Y2, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y3, Y7, Y7
+	VPMULLD    Y3, Y9, Y9
+	VPSRLD     $0x0d, Y7, Y8
+	VPSRLD     $0x0d, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPMULLD    Y4, Y7, Y7
+	VPMULLD    Y4, Y9, Y9
+	VPSRLD     $0x10, Y7, Y8
+	VPSRLD     $0x10, Y9, Y10
+	VXORPD     Y8, Y7, Y7
+	VXORPD     Y10, Y9, Y9
+	VPSRLD     $0x01, Y7, Y7
+	VPSRLD     $0x01, Y9, Y9
+	VMOVUPD    (CX)(BX*1), Y8
+	VMOVUPD    32(CX)(BX*1), Y10
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
+	VMULPD     Y0, Y8, Y8
+	VMULPD     Y0, Y10, Y10
+	VPCMPGTQ   Y7, Y1, Y7
+	VPCMPGTQ   Y9, Y1, Y9
+	VANDNPD    Y8, Y7, Y8
+	VANDNPD    Y10, Y9, Y10
+	VMOVNTPD   Y8, (AX)(BX*1)
+	VMOVNTPD   Y10, 32(AX)(BX*1)
+	VPADDD     Y6, Y2, Y2
+	ADDQ       $+64, BX
+	SUBQ       $+8, DX
+	JGE        nt
+
+ntdone:
+	ADDQ $+8, DX
+
+ntskip:
+	SUBQ $+8, DX
+	JLT  maindone
 
 main:
 	VMOVAPD    Y2, Y7
@@ -3855,6 +6708,74 @@ one:
 	ADDQ       DI, AX
 	DECQ       BX
 	JNZ        one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX
+TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-49
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    lds+24(FP), BX
+	SHLQ    $0x03, DX
+	SHLQ    $0x03, BX
+	MOVBQZX nt+48(FP), SI
+
+columns:
+	MOVQ AX, DI
+	MOVQ CX, R8
+	MOVQ m+32(FP), R9
+
+square:
+	VMOVUPD    (R8), Y0
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Y1
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Y2
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Y3
+	ADDQ       BX, R8
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	TESTQ      SI, SI
+	JNE        nt
+	MOVQ       DI, R10
+	VMOVUPD    Y3, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Y4, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Y1, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Y0, (R10)
+	JMP        stored
+
+nt:
+	MOVQ     DI, R10
+	VMOVNTPD Y3, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Y4, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Y1, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Y0, (R10)
+
+stored:
+	ADDQ $+32, DI
+	SUBQ $+4, R9
+	JNZ  square
+	ADDQ $+32, CX
+	MOVQ DX, DI
+	SHLQ $0x02, DI
+	ADDQ DI, AX
+	SUBQ $+4, n+40(FP)
+	JNZ  columns
 	VZEROUPPER
 	RET
 
@@ -4366,31 +7287,47 @@ DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2752(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2760(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2768(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2776(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2784(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2792(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2800(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2808(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2816(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2824(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2832(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2840(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2848(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2856(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2864(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2872(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2880(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+2888(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+2896(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+2904(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+2912(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+2920(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+2928(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+2936(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $2944
+DATA vecConstf64avx2<>+2752(SB)/8, $0x3fb2444f2a4d8b4b
+DATA vecConstf64avx2<>+2760(SB)/8, $0x3fb2444f2a4d8b4b
+DATA vecConstf64avx2<>+2768(SB)/8, $0x3fb2444f2a4d8b4b
+DATA vecConstf64avx2<>+2776(SB)/8, $0x3fb2444f2a4d8b4b
+DATA vecConstf64avx2<>+2784(SB)/8, $0x3ff9884533d43651
+DATA vecConstf64avx2<>+2792(SB)/8, $0x3ff9884533d43651
+DATA vecConstf64avx2<>+2800(SB)/8, $0x3ff9884533d43651
+DATA vecConstf64avx2<>+2808(SB)/8, $0x3ff9884533d43651
+DATA vecConstf64avx2<>+2816(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2824(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2832(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2840(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2848(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2856(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2864(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2872(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2880(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2888(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2896(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2904(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2912(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2920(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2928(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2936(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2944(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2952(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2960(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2968(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+2976(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2984(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+2992(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3000(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3008(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3016(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3024(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3032(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3040(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3048(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3056(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3064(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3072
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecExpF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -23,7 +23,116 @@ TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPD            Z3, Z0, Z3
+	VMINPD            Z5, Z0, Z5
+	VMINPD            Z7, Z0, Z7
+	VMINPD            Z9, Z0, Z9
+	VMAXPD            Z3, Z1, Z3
+	VMAXPD            Z5, Z1, Z5
+	VMAXPD            Z7, Z1, Z7
+	VMAXPD            Z9, Z1, Z9
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z10
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z9, Z10
+	VSUBPD            Z2, Z4, Z4
+	VSUBPD            Z2, Z6, Z6
+	VSUBPD            Z2, Z8, Z8
+	VSUBPD            Z2, Z10, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z8, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z8, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
+	VSCALEFPD         Z4, Z10, Z10
+	VSCALEFPD         Z6, Z11, Z11
+	VSCALEFPD         Z8, Z12, Z12
+	VSCALEFPD         Z13, Z14, Z14
+	VMOVNTPD          Z10, (AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z12, 128(AX)
+	VMOVNTPD          Z14, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -198,9 +307,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecErfF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -218,7 +327,240 @@ TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD          (DX), Z2
+	VMOVUPD          64(DX), Z7
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z17
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z17, Z18
+	VMINPD           Z3, Z0, Z3
+	VMINPD           Z8, Z0, Z8
+	VMINPD           Z13, Z0, Z13
+	VMINPD           Z18, Z0, Z18
+	VMULPD           Z3, Z3, Z4
+	VMULPD           Z8, Z8, Z9
+	VMULPD           Z13, Z13, Z14
+	VMULPD           Z18, Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+144(SB), Z5
+	VBROADCASTSD     vecConstf64avx512<>+144(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+144(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+144(SB), Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+176(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+176(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+176(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+176(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+184(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+184(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+184(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+184(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+192(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+192(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+192(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+192(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+200(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+200(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+200(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+200(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+208(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+208(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+208(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+208(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+216(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+216(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+216(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+216(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+224(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+224(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+224(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+224(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+232(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+232(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+232(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+232(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+240(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+240(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+240(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+240(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+248(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+248(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+248(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+248(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+256(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+256(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+256(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+256(SB), Z19, Z20
+	VFMADD213PD.BCST vecConstf64avx512<>+264(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+264(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+264(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+264(SB), Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+152(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+152(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+152(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+152(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+272(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+272(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+272(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+272(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+280(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+280(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+280(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+280(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+288(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+288(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+288(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+288(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+296(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+296(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+296(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+296(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+304(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+304(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+304(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+304(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+312(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+312(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+312(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+312(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+320(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+320(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+320(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+320(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+328(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+328(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+328(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+328(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+336(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+336(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+336(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+336(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+344(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+344(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+344(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+344(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+352(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+352(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+352(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+352(SB), Z19, Z21
+	VFMADD213PD      Z5, Z3, Z6
+	VFMADD213PD      Z10, Z8, Z11
+	VFMADD213PD      Z15, Z13, Z16
+	VFMADD213PD      Z20, Z18, Z21
+	VMULPD           Z3, Z6, Z6
+	VMULPD           Z8, Z11, Z11
+	VMULPD           Z13, Z16, Z16
+	VMULPD           Z18, Z21, Z21
+	VADDPD           Z1, Z6, Z3
+	VADDPD           Z1, Z11, Z5
+	VADDPD           Z1, Z16, Z9
+	VADDPD           Z1, Z21, Z13
+	VSUBPD           Z1, Z3, Z4
+	VSUBPD           Z1, Z5, Z8
+	VSUBPD           Z1, Z9, Z10
+	VSUBPD           Z1, Z13, Z14
+	VSUBPD           Z4, Z6, Z4
+	VSUBPD           Z8, Z11, Z8
+	VSUBPD           Z10, Z16, Z10
+	VSUBPD           Z14, Z21, Z14
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z14, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z16
+	VMULPD           Z4, Z6, Z6
+	VMULPD           Z8, Z11, Z11
+	VMULPD           Z10, Z15, Z15
+	VMULPD           Z14, Z16, Z16
+	VPSLLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z5, Z5
+	VPSLLQ           $0x34, Z9, Z9
+	VPSLLQ           $0x34, Z13, Z13
+	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z5, Z8
+	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z9, Z10
+	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z13, Z14
+	VFMADD213PD      Z4, Z3, Z6
+	VFMADD213PD      Z8, Z5, Z11
+	VFMADD213PD      Z10, Z9, Z15
+	VFMADD213PD      Z14, Z13, Z16
+	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
+	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z7, Z3
+	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z12, Z4
+	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z17, Z5
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z6, Z6
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z11
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z15, Z15
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z16, Z16
+	VORPD            Z2, Z6, Z6
+	VORPD            Z3, Z11, Z11
+	VORPD            Z4, Z15, Z15
+	VORPD            Z5, Z16, Z16
+	VMOVNTPD         Z6, (AX)
+	VMOVNTPD         Z11, 64(AX)
+	VMOVNTPD         Z15, 128(AX)
+	VMOVNTPD         Z16, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -579,9 +921,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -599,7 +941,148 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z2
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z14
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z14, Z15
+	VMINPD            Z3, Z0, Z3
+	VMINPD            Z7, Z0, Z7
+	VMINPD            Z11, Z0, Z11
+	VMINPD            Z15, Z0, Z15
+	VADDPD            Z3, Z3, Z3
+	VADDPD            Z7, Z7, Z7
+	VADDPD            Z11, Z11, Z11
+	VADDPD            Z15, Z15, Z15
+	VMOVAPD           Z1, Z4
+	VMOVAPD           Z1, Z8
+	VMOVAPD           Z1, Z12
+	VMOVAPD           Z1, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
+	VSUBPD            Z1, Z4, Z5
+	VSUBPD            Z1, Z8, Z9
+	VSUBPD            Z1, Z12, Z13
+	VSUBPD            Z1, Z16, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z20
+	VMULPD            Z3, Z3, Z9
+	VMULPD            Z7, Z7, Z17
+	VMULPD            Z11, Z11, Z19
+	VMULPD            Z15, Z15, Z21
+	VFMADD213PD       Z3, Z9, Z5
+	VFMADD213PD       Z7, Z17, Z13
+	VFMADD213PD       Z11, Z19, Z18
+	VFMADD213PD       Z15, Z21, Z20
+	VPSLLQ            $0x34, Z4, Z4
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z12, Z12
+	VPSLLQ            $0x34, Z16, Z16
+	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z8, Z7
+	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z9
+	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z16, Z11
+	VFMADD213PD       Z3, Z4, Z5
+	VFMADD213PD       Z7, Z8, Z13
+	VFMADD213PD       Z9, Z12, Z18
+	VFMADD213PD       Z11, Z16, Z20
+	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
+	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z13, Z4
+	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z18, Z7
+	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z20, Z8
+	VDIVPD            Z3, Z5, Z5
+	VDIVPD            Z4, Z13, Z13
+	VDIVPD            Z7, Z18, Z18
+	VDIVPD            Z8, Z20, Z20
+	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
+	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z6, Z3
+	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z4
+	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z14, Z6
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z13
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z18
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z20, Z20
+	VORPD             Z2, Z5, Z5
+	VORPD             Z3, Z13, Z13
+	VORPD             Z4, Z18, Z18
+	VORPD             Z6, Z20, Z20
+	VMOVNTPD          Z5, (AX)
+	VMOVNTPD          Z13, 64(AX)
+	VMOVNTPD          Z18, 128(AX)
+	VMOVNTPD          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -822,9 +1305,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -841,7 +1324,48 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z3
+	VMOVUPD  192(DX), Z4
+	VMOVUPD  256(DX), Z5
+	VMOVUPD  320(DX), Z6
+	VMOVUPD  384(DX), Z7
+	VMOVUPD  448(DX), Z8
+	VMAXPD   Z1, Z0, Z1
+	VMAXPD   Z2, Z0, Z2
+	VMAXPD   Z3, Z0, Z3
+	VMAXPD   Z4, Z0, Z4
+	VMAXPD   Z5, Z0, Z5
+	VMAXPD   Z6, Z0, Z6
+	VMAXPD   Z7, Z0, Z7
+	VMAXPD   Z8, Z0, Z8
+	VMOVNTPD Z1, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z3, 128(AX)
+	VMOVNTPD Z4, 192(AX)
+	VMOVNTPD Z5, 256(AX)
+	VMOVNTPD Z6, 320(AX)
+	VMOVNTPD Z7, 384(AX)
+	VMOVNTPD Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -908,9 +1432,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -929,7 +1453,224 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z13
+	VMOVUPD          192(DX), Z18
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z18, Z19
+	VMINPD           Z4, Z2, Z4
+	VMINPD           Z9, Z2, Z9
+	VMINPD           Z14, Z2, Z14
+	VMINPD           Z19, Z2, Z19
+	VMULPD           Z4, Z4, Z5
+	VMULPD           Z9, Z9, Z10
+	VMULPD           Z14, Z14, Z15
+	VMULPD           Z19, Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VFMADD213PD      Z6, Z4, Z7
+	VFMADD213PD      Z11, Z9, Z12
+	VFMADD213PD      Z16, Z14, Z17
+	VFMADD213PD      Z21, Z19, Z22
+	VADDPD           Z1, Z7, Z5
+	VADDPD           Z1, Z12, Z10
+	VADDPD           Z1, Z17, Z15
+	VADDPD           Z1, Z22, Z20
+	VSUBPD           Z1, Z5, Z6
+	VSUBPD           Z1, Z10, Z11
+	VSUBPD           Z1, Z15, Z16
+	VSUBPD           Z1, Z20, Z21
+	VSUBPD           Z6, Z7, Z6
+	VSUBPD           Z11, Z12, Z11
+	VSUBPD           Z16, Z17, Z16
+	VSUBPD           Z21, Z22, Z21
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VPSLLQ           $0x34, Z5, Z5
+	VPSLLQ           $0x34, Z10, Z10
+	VPSLLQ           $0x34, Z15, Z15
+	VPSLLQ           $0x34, Z20, Z20
+	VMULPD           Z5, Z7, Z7
+	VMULPD           Z10, Z12, Z12
+	VMULPD           Z15, Z17, Z17
+	VMULPD           Z20, Z22, Z22
+	VMAXPD           Z3, Z0, Z3
+	VMAXPD           Z8, Z0, Z5
+	VMAXPD           Z13, Z0, Z6
+	VMAXPD           Z18, Z0, Z8
+	VFNMADD231PD     Z7, Z4, Z3
+	VFNMADD231PD     Z12, Z9, Z5
+	VFNMADD231PD     Z17, Z14, Z6
+	VFNMADD231PD     Z22, Z19, Z8
+	VMOVNTPD         Z3, (AX)
+	VMOVNTPD         Z5, 64(AX)
+	VMOVNTPD         Z6, 128(AX)
+	VMOVNTPD         Z8, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -1266,9 +2007,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1287,7 +2028,168 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z9, Z2, Z9
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z6
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z16
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z6, Z7
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z16, Z17
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z6, Z6
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z16, Z16
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z6, Z7, Z7
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z16, Z17, Z17
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z11, Z15
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z15, Z11, Z16
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z15, Z15, Z16
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z7, Z6
+	VMULPD            Z16, Z12, Z15
+	VMULPD            Z23, Z17, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z7, Z7
+	VMOVAPD           Z12, Z12
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z7
+	VFNMADD231PD      Z15, Z11, Z12
+	VFNMADD231PD      Z21, Z20, Z17
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z7, Z6
+	VFMADD231PD       Z16, Z12, Z15
+	VFMADD231PD       Z23, Z17, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z8, Z0, Z5
+	VMAXPD            Z13, Z0, Z7
+	VMAXPD            Z18, Z0, Z8
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z15, Z9, Z5
+	VFNMADD231PD      Z21, Z14, Z7
+	VFNMADD231PD      Z25, Z19, Z8
+	VMOVNTPD          Z3, (AX)
+	VMOVNTPD          Z5, 64(AX)
+	VMOVNTPD          Z7, 128(AX)
+	VMOVNTPD          Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -1540,9 +2442,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecScaleF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1559,7 +2461,48 @@ TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z3
+	VMOVUPD  192(DX), Z4
+	VMOVUPD  256(DX), Z5
+	VMOVUPD  320(DX), Z6
+	VMOVUPD  384(DX), Z7
+	VMOVUPD  448(DX), Z8
+	VMULPD   Z0, Z1, Z1
+	VMULPD   Z0, Z2, Z2
+	VMULPD   Z0, Z3, Z3
+	VMULPD   Z0, Z4, Z4
+	VMULPD   Z0, Z5, Z5
+	VMULPD   Z0, Z6, Z6
+	VMULPD   Z0, Z7, Z7
+	VMULPD   Z0, Z8, Z8
+	VMOVNTPD Z1, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z3, 128(AX)
+	VMOVNTPD Z4, 192(AX)
+	VMOVNTPD Z5, 256(AX)
+	VMOVNTPD Z6, 320(AX)
+	VMOVNTPD Z7, 384(AX)
+	VMOVNTPD Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1626,9 +2569,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddScalarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1645,7 +2588,48 @@ TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z3
+	VMOVUPD  192(DX), Z4
+	VMOVUPD  256(DX), Z5
+	VMOVUPD  320(DX), Z6
+	VMOVUPD  384(DX), Z7
+	VMOVUPD  448(DX), Z8
+	VADDPD   Z0, Z1, Z1
+	VADDPD   Z0, Z2, Z2
+	VADDPD   Z0, Z3, Z3
+	VADDPD   Z0, Z4, Z4
+	VADDPD   Z0, Z5, Z5
+	VADDPD   Z0, Z6, Z6
+	VADDPD   Z0, Z7, Z7
+	VADDPD   Z0, Z8, Z8
+	VMOVNTPD Z1, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z3, 128(AX)
+	VMOVNTPD Z4, 192(AX)
+	VMOVNTPD Z5, 256(AX)
+	VMOVNTPD Z6, 320(AX)
+	VMOVNTPD Z7, 384(AX)
+	VMOVNTPD Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1712,9 +2696,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddScalarReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddScalarReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1732,7 +2716,56 @@ TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z2
+	VMOVUPD  64(DX), Z3
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z5
+	VMOVUPD  256(DX), Z6
+	VMOVUPD  320(DX), Z7
+	VMOVUPD  384(DX), Z8
+	VMOVUPD  448(DX), Z9
+	VADDPD   Z0, Z2, Z2
+	VADDPD   Z0, Z3, Z3
+	VADDPD   Z0, Z4, Z4
+	VADDPD   Z0, Z5, Z5
+	VADDPD   Z0, Z6, Z6
+	VADDPD   Z0, Z7, Z7
+	VADDPD   Z0, Z8, Z8
+	VADDPD   Z0, Z9, Z9
+	VMAXPD   Z2, Z1, Z2
+	VMAXPD   Z3, Z1, Z3
+	VMAXPD   Z4, Z1, Z4
+	VMAXPD   Z5, Z1, Z5
+	VMAXPD   Z6, Z1, Z6
+	VMAXPD   Z7, Z1, Z7
+	VMAXPD   Z8, Z1, Z8
+	VMAXPD   Z9, Z1, Z9
+	VMOVNTPD Z2, (AX)
+	VMOVNTPD Z3, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z5, 192(AX)
+	VMOVNTPD Z6, 256(AX)
+	VMOVNTPD Z7, 320(AX)
+	VMOVNTPD Z8, 384(AX)
+	VMOVNTPD Z9, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1809,9 +2842,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAffineF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1829,7 +2862,48 @@ TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
+	VFMADD213PD Z1, Z0, Z2
+	VFMADD213PD Z1, Z0, Z3
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VMOVNTPD    Z2, (AX)
+	VMOVNTPD    Z3, 64(AX)
+	VMOVNTPD    Z4, 128(AX)
+	VMOVNTPD    Z5, 192(AX)
+	VMOVNTPD    Z6, 256(AX)
+	VMOVNTPD    Z7, 320(AX)
+	VMOVNTPD    Z8, 384(AX)
+	VMOVNTPD    Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+64, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1896,9 +2970,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAffineReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -1917,7 +2991,56 @@ TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, SI
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD     (DX), Z3
+	VMOVUPD     64(DX), Z4
+	VMOVUPD     128(DX), Z5
+	VMOVUPD     192(DX), Z6
+	VMOVUPD     256(DX), Z7
+	VMOVUPD     320(DX), Z8
+	VMOVUPD     384(DX), Z9
+	VMOVUPD     448(DX), Z10
+	VFMADD213PD Z1, Z0, Z3
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VFMADD213PD Z1, Z0, Z10
+	VMAXPD      Z3, Z2, Z3
+	VMAXPD      Z4, Z2, Z4
+	VMAXPD      Z5, Z2, Z5
+	VMAXPD      Z6, Z2, Z6
+	VMAXPD      Z7, Z2, Z7
+	VMAXPD      Z8, Z2, Z8
+	VMAXPD      Z9, Z2, Z9
+	VMAXPD      Z10, Z2, Z10
+	VMOVNTPD    Z3, (AX)
+	VMOVNTPD    Z4, 64(AX)
+	VMOVNTPD    Z5, 128(AX)
+	VMOVNTPD    Z6, 192(AX)
+	VMOVNTPD    Z7, 256(AX)
+	VMOVNTPD    Z8, 320(AX)
+	VMOVNTPD    Z9, 384(AX)
+	VMOVNTPD    Z10, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+64, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -1994,9 +3117,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF64AVX512(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int)
+// func vecAffineRowsF64AVX512(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAffineRowsF64AVX512(SB), NOSPLIT, $0-64
+TEXT ·vecAffineRowsF64AVX512(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+32(FP), BX
@@ -2019,8 +3142,49 @@ row:
 	VBROADCASTSD (R10), Z1
 	ADDQ         $+8, R10
 	MOVQ         R8, CX
+	CMPB         nt+64(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+64, CX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVUPD     (DX), Z2
+	VMOVUPD     64(DX), Z3
+	VMOVUPD     128(DX), Z4
+	VMOVUPD     192(DX), Z5
+	VMOVUPD     256(DX), Z6
+	VMOVUPD     320(DX), Z7
+	VMOVUPD     384(DX), Z8
+	VMOVUPD     448(DX), Z9
+	VFMADD213PD Z1, Z0, Z2
+	VFMADD213PD Z1, Z0, Z3
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VMOVNTPD    Z2, (AX)
+	VMOVNTPD    Z3, 64(AX)
+	VMOVNTPD    Z4, 128(AX)
+	VMOVNTPD    Z5, 192(AX)
+	VMOVNTPD    Z6, 256(AX)
+	VMOVNTPD    Z7, 320(AX)
+	VMOVNTPD    Z8, 384(AX)
+	VMOVNTPD    Z9, 448(AX)
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+64, CX
+	JGE         nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
 
 main:
 	VMOVUPD     (DX), Z2
@@ -2085,9 +3249,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -2107,7 +3271,57 @@ TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z6
+	VMOVUPD  256(DX), Z8
+	VMOVUPD  320(DX), Z10
+	VMOVUPD  384(DX), Z12
+	VMOVUPD  448(DX), Z14
+	VMOVUPD  (R9), Z1
+	VMOVUPD  64(R9), Z3
+	VMOVUPD  128(R9), Z5
+	VMOVUPD  192(R9), Z7
+	VMOVUPD  256(R9), Z9
+	VMOVUPD  320(R9), Z11
+	VMOVUPD  384(R9), Z13
+	VMOVUPD  448(R9), Z15
+	VADDPD   Z1, Z0, Z0
+	VADDPD   Z3, Z2, Z2
+	VADDPD   Z5, Z4, Z4
+	VADDPD   Z7, Z6, Z6
+	VADDPD   Z9, Z8, Z8
+	VADDPD   Z11, Z10, Z10
+	VADDPD   Z13, Z12, Z12
+	VADDPD   Z15, Z14, Z14
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z6, 192(AX)
+	VMOVNTPD Z8, 256(AX)
+	VMOVNTPD Z10, 320(AX)
+	VMOVNTPD Z12, 384(AX)
+	VMOVNTPD Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -2187,9 +3401,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddReluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2210,7 +3424,65 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  64(DX), Z3
+	VMOVUPD  128(DX), Z5
+	VMOVUPD  192(DX), Z7
+	VMOVUPD  256(DX), Z9
+	VMOVUPD  320(DX), Z11
+	VMOVUPD  384(DX), Z13
+	VMOVUPD  448(DX), Z15
+	VMOVUPD  (R9), Z2
+	VMOVUPD  64(R9), Z4
+	VMOVUPD  128(R9), Z6
+	VMOVUPD  192(R9), Z8
+	VMOVUPD  256(R9), Z10
+	VMOVUPD  320(R9), Z12
+	VMOVUPD  384(R9), Z14
+	VMOVUPD  448(R9), Z16
+	VADDPD   Z2, Z1, Z1
+	VADDPD   Z4, Z3, Z3
+	VADDPD   Z6, Z5, Z5
+	VADDPD   Z8, Z7, Z7
+	VADDPD   Z10, Z9, Z9
+	VADDPD   Z12, Z11, Z11
+	VADDPD   Z14, Z13, Z13
+	VADDPD   Z16, Z15, Z15
+	VMAXPD   Z1, Z0, Z1
+	VMAXPD   Z3, Z0, Z2
+	VMAXPD   Z5, Z0, Z3
+	VMAXPD   Z7, Z0, Z4
+	VMAXPD   Z9, Z0, Z5
+	VMAXPD   Z11, Z0, Z6
+	VMAXPD   Z13, Z0, Z7
+	VMAXPD   Z15, Z0, Z8
+	VMOVNTPD Z1, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z3, 128(AX)
+	VMOVNTPD Z4, 192(AX)
+	VMOVNTPD Z5, 256(AX)
+	VMOVNTPD Z6, 320(AX)
+	VMOVNTPD Z7, 384(AX)
+	VMOVNTPD Z8, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -2300,9 +3572,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddGeluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2325,7 +3597,233 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          128(DX), Z7
+	VMOVUPD          192(DX), Z9
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPD          (R9), Z4
+	VMOVUPD          64(R9), Z6
+	VMOVUPD          128(R9), Z8
+	VMOVUPD          192(R9), Z10
+	VADDPD           Z4, Z3, Z3
+	VADDPD           Z6, Z5, Z5
+	VADDPD           Z8, Z7, Z7
+	VADDPD           Z10, Z9, Z9
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z11
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z15
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z9, Z19
+	VMINPD           Z4, Z2, Z4
+	VMINPD           Z11, Z2, Z11
+	VMINPD           Z15, Z2, Z15
+	VMINPD           Z19, Z2, Z19
+	VMULPD           Z4, Z4, Z6
+	VMULPD           Z11, Z11, Z12
+	VMULPD           Z15, Z15, Z16
+	VMULPD           Z19, Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VFMADD213PD      Z8, Z4, Z10
+	VFMADD213PD      Z13, Z11, Z14
+	VFMADD213PD      Z17, Z15, Z18
+	VFMADD213PD      Z21, Z19, Z22
+	VADDPD           Z1, Z10, Z6
+	VADDPD           Z1, Z14, Z12
+	VADDPD           Z1, Z18, Z16
+	VADDPD           Z1, Z22, Z20
+	VSUBPD           Z1, Z6, Z8
+	VSUBPD           Z1, Z12, Z13
+	VSUBPD           Z1, Z16, Z17
+	VSUBPD           Z1, Z20, Z21
+	VSUBPD           Z8, Z10, Z8
+	VSUBPD           Z13, Z14, Z13
+	VSUBPD           Z17, Z18, Z17
+	VSUBPD           Z21, Z22, Z21
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VPSLLQ           $0x34, Z6, Z6
+	VPSLLQ           $0x34, Z12, Z12
+	VPSLLQ           $0x34, Z16, Z16
+	VPSLLQ           $0x34, Z20, Z20
+	VMULPD           Z6, Z10, Z10
+	VMULPD           Z12, Z14, Z14
+	VMULPD           Z16, Z18, Z18
+	VMULPD           Z20, Z22, Z22
+	VMAXPD           Z3, Z0, Z3
+	VMAXPD           Z5, Z0, Z5
+	VMAXPD           Z7, Z0, Z6
+	VMAXPD           Z9, Z0, Z7
+	VFNMADD231PD     Z10, Z4, Z3
+	VFNMADD231PD     Z14, Z11, Z5
+	VFNMADD231PD     Z18, Z15, Z6
+	VFNMADD231PD     Z22, Z19, Z7
+	VMOVNTPD         Z3, (AX)
+	VMOVNTPD         Z5, 64(AX)
+	VMOVNTPD         Z6, 128(AX)
+	VMOVNTPD         Z7, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -2677,9 +4175,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2702,7 +4200,177 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z5
+	VMOVUPD           128(DX), Z7
+	VMOVUPD           192(DX), Z9
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z8
+	VMOVUPD           192(R9), Z10
+	VADDPD            Z4, Z3, Z3
+	VADDPD            Z6, Z5, Z5
+	VADDPD            Z8, Z7, Z7
+	VADDPD            Z10, Z9, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z11
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z15
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z11, Z2, Z11
+	VMINPD            Z15, Z2, Z15
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z11, Z12
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z15, Z16
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z8
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z17
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z12, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z16, Z17
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z8, Z10
+	VSUBPD            Z1, Z13, Z14
+	VSUBPD            Z1, Z17, Z18
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z18, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z17, Z17
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z8, Z10, Z10
+	VMULPD            Z13, Z14, Z14
+	VMULPD            Z17, Z18, Z18
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z10, Z6
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z14, Z13
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z18, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z6, Z8
+	VRCP14PD          Z13, Z16
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z8, Z6, Z12
+	VFNMADD231PD      Z16, Z13, Z17
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z8, Z8, Z12
+	VFMADD213PD       Z16, Z16, Z17
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z12, Z10, Z8
+	VMULPD            Z17, Z14, Z16
+	VMULPD            Z23, Z18, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z10, Z10
+	VMOVAPD           Z14, Z14
+	VMOVAPD           Z18, Z18
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z8, Z6, Z10
+	VFNMADD231PD      Z16, Z13, Z14
+	VFNMADD231PD      Z21, Z20, Z18
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z12, Z10, Z8
+	VFMADD231PD       Z17, Z14, Z16
+	VFMADD231PD       Z23, Z18, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z5, Z0, Z5
+	VMAXPD            Z7, Z0, Z6
+	VMAXPD            Z9, Z0, Z7
+	VFNMADD231PD      Z8, Z4, Z3
+	VFNMADD231PD      Z16, Z11, Z5
+	VFNMADD231PD      Z21, Z15, Z6
+	VFNMADD231PD      Z25, Z19, Z7
+	VMOVNTPD          Z3, (AX)
+	VMOVNTPD          Z5, 64(AX)
+	VMOVNTPD          Z6, 128(AX)
+	VMOVNTPD          Z7, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -2970,9 +4638,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
@@ -2995,7 +4663,177 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ         CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z18
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z9, Z2, Z9
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z19, Z2, Z19
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
+	VMOVAPD           Z1, Z6
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z16
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
+	VSUBPD            Z1, Z6, Z7
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z16, Z17
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VPSLLQ            $0x34, Z6, Z6
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z16, Z16
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z6, Z7, Z7
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z16, Z17, Z17
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z11, Z15
+	VRCP14PD          Z20, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z15, Z11, Z16
+	VFNMADD231PD      Z21, Z20, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z15, Z15, Z16
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z7, Z6
+	VMULPD            Z16, Z12, Z15
+	VMULPD            Z23, Z17, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z7, Z7
+	VMOVAPD           Z12, Z12
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z7
+	VFNMADD231PD      Z15, Z11, Z12
+	VFNMADD231PD      Z21, Z20, Z17
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z7, Z6
+	VFMADD231PD       Z16, Z12, Z15
+	VFMADD231PD       Z23, Z17, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z8, Z0, Z5
+	VMAXPD            Z13, Z0, Z7
+	VMAXPD            Z18, Z0, Z8
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z15, Z9, Z5
+	VFNMADD231PD      Z21, Z14, Z7
+	VFNMADD231PD      Z25, Z19, Z8
+	VMOVUPD           (R9), Z4
+	VMOVUPD           64(R9), Z6
+	VMOVUPD           128(R9), Z9
+	VMOVUPD           192(R9), Z10
+	VMULPD            Z4, Z3, Z3
+	VMULPD            Z6, Z5, Z5
+	VMULPD            Z9, Z7, Z7
+	VMULPD            Z10, Z8, Z8
+	VMOVNTPD          Z3, (AX)
+	VMOVNTPD          Z5, 64(AX)
+	VMOVNTPD          Z7, 128(AX)
+	VMOVNTPD          Z8, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
 	SUBQ $+32, CX
 	JLT  maindone
 
@@ -3263,9 +5101,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64)
+// func vecMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F
-TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -3285,7 +5123,57 @@ TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-80
 	SUBQ CX, R10
 
 row:
-	MOVQ R8, CX
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z6
+	VMOVUPD  256(DX), Z8
+	VMOVUPD  320(DX), Z10
+	VMOVUPD  384(DX), Z12
+	VMOVUPD  448(DX), Z14
+	VMOVUPD  (R9), Z1
+	VMOVUPD  64(R9), Z3
+	VMOVUPD  128(R9), Z5
+	VMOVUPD  192(R9), Z7
+	VMOVUPD  256(R9), Z9
+	VMOVUPD  320(R9), Z11
+	VMOVUPD  384(R9), Z13
+	VMOVUPD  448(R9), Z15
+	VMULPD   Z1, Z0, Z0
+	VMULPD   Z3, Z2, Z2
+	VMULPD   Z5, Z4, Z4
+	VMULPD   Z7, Z6, Z6
+	VMULPD   Z9, Z8, Z8
+	VMULPD   Z11, Z10, Z10
+	VMULPD   Z13, Z12, Z12
+	VMULPD   Z15, Z14, Z14
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z6, 192(AX)
+	VMOVNTPD Z8, 256(AX)
+	VMOVNTPD Z10, 320(AX)
+	VMOVNTPD Z12, 384(AX)
+	VMOVNTPD Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
 	SUBQ $+64, CX
 	JLT  maindone
 
@@ -3365,31 +5253,1744 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// func vecSubF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecSubF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z6
+	VMOVUPD  256(DX), Z8
+	VMOVUPD  320(DX), Z10
+	VMOVUPD  384(DX), Z12
+	VMOVUPD  448(DX), Z14
+	VMOVUPD  (R9), Z1
+	VMOVUPD  64(R9), Z3
+	VMOVUPD  128(R9), Z5
+	VMOVUPD  192(R9), Z7
+	VMOVUPD  256(R9), Z9
+	VMOVUPD  320(R9), Z11
+	VMOVUPD  384(R9), Z13
+	VMOVUPD  448(R9), Z15
+	VSUBPD   Z1, Z0, Z0
+	VSUBPD   Z3, Z2, Z2
+	VSUBPD   Z5, Z4, Z4
+	VSUBPD   Z7, Z6, Z6
+	VSUBPD   Z9, Z8, Z8
+	VSUBPD   Z11, Z10, Z10
+	VSUBPD   Z13, Z12, Z12
+	VSUBPD   Z15, Z14, Z14
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z6, 192(AX)
+	VMOVNTPD Z8, 256(AX)
+	VMOVNTPD Z10, 320(AX)
+	VMOVNTPD Z12, 384(AX)
+	VMOVNTPD Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
+	VSUBPD  Z1, Z0, Z0
+	VSUBPD  Z3, Z2, Z2
+	VSUBPD  Z5, Z4, Z4
+	VSUBPD  Z7, Z6, Z6
+	VSUBPD  Z9, Z8, Z8
+	VSUBPD  Z11, Z10, Z10
+	VSUBPD  Z13, Z12, Z12
+	VSUBPD  Z15, Z14, Z14
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecDivF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecDivF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z6
+	VMOVUPD  256(DX), Z8
+	VMOVUPD  320(DX), Z10
+	VMOVUPD  384(DX), Z12
+	VMOVUPD  448(DX), Z14
+	VMOVUPD  (R9), Z1
+	VMOVUPD  64(R9), Z3
+	VMOVUPD  128(R9), Z5
+	VMOVUPD  192(R9), Z7
+	VMOVUPD  256(R9), Z9
+	VMOVUPD  320(R9), Z11
+	VMOVUPD  384(R9), Z13
+	VMOVUPD  448(R9), Z15
+	VDIVPD   Z1, Z0, Z0
+	VDIVPD   Z3, Z2, Z2
+	VDIVPD   Z5, Z4, Z4
+	VDIVPD   Z7, Z6, Z6
+	VDIVPD   Z9, Z8, Z8
+	VDIVPD   Z11, Z10, Z10
+	VDIVPD   Z13, Z12, Z12
+	VDIVPD   Z15, Z14, Z14
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z6, 192(AX)
+	VMOVNTPD Z8, 256(AX)
+	VMOVNTPD Z10, 320(AX)
+	VMOVNTPD Z12, 384(AX)
+	VMOVNTPD Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
+	VDIVPD  Z1, Z0, Z0
+	VDIVPD  Z3, Z2, Z2
+	VDIVPD  Z5, Z4, Z4
+	VDIVPD  Z7, Z6, Z6
+	VDIVPD  Z9, Z8, Z8
+	VDIVPD  Z11, Z10, Z10
+	VDIVPD  Z13, Z12, Z12
+	VDIVPD  Z15, Z14, Z14
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecScaleMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecScaleMulF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         y+16(FP), R9
+	MOVQ         ldy+40(FP), R10
+	VBROADCASTSD a+64(FP), Z0
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+	SHLQ         $0x03, R10
+	SUBQ         CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  64(DX), Z3
+	VMOVUPD  128(DX), Z5
+	VMOVUPD  192(DX), Z7
+	VMOVUPD  256(DX), Z9
+	VMOVUPD  320(DX), Z11
+	VMOVUPD  384(DX), Z13
+	VMOVUPD  448(DX), Z15
+	VMULPD   Z0, Z1, Z1
+	VMULPD   Z0, Z3, Z3
+	VMULPD   Z0, Z5, Z5
+	VMULPD   Z0, Z7, Z7
+	VMULPD   Z0, Z9, Z9
+	VMULPD   Z0, Z11, Z11
+	VMULPD   Z0, Z13, Z13
+	VMULPD   Z0, Z15, Z15
+	VMOVUPD  (R9), Z2
+	VMOVUPD  64(R9), Z4
+	VMOVUPD  128(R9), Z6
+	VMOVUPD  192(R9), Z8
+	VMOVUPD  256(R9), Z10
+	VMOVUPD  320(R9), Z12
+	VMOVUPD  384(R9), Z14
+	VMOVUPD  448(R9), Z16
+	VMULPD   Z2, Z1, Z1
+	VMULPD   Z4, Z3, Z3
+	VMULPD   Z6, Z5, Z5
+	VMULPD   Z8, Z7, Z7
+	VMULPD   Z10, Z9, Z9
+	VMULPD   Z12, Z11, Z11
+	VMULPD   Z14, Z13, Z13
+	VMULPD   Z16, Z15, Z15
+	VMOVNTPD Z1, (AX)
+	VMOVNTPD Z3, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	VMOVNTPD Z7, 192(AX)
+	VMOVNTPD Z9, 256(AX)
+	VMOVNTPD Z11, 320(AX)
+	VMOVNTPD Z13, 384(AX)
+	VMOVNTPD Z15, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (DX), Z1
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 128(DX), Z5
+	VMOVUPD 192(DX), Z7
+	VMOVUPD 256(DX), Z9
+	VMOVUPD 320(DX), Z11
+	VMOVUPD 384(DX), Z13
+	VMOVUPD 448(DX), Z15
+	VMULPD  Z0, Z1, Z1
+	VMULPD  Z0, Z3, Z3
+	VMULPD  Z0, Z5, Z5
+	VMULPD  Z0, Z7, Z7
+	VMULPD  Z0, Z9, Z9
+	VMULPD  Z0, Z11, Z11
+	VMULPD  Z0, Z13, Z13
+	VMULPD  Z0, Z15, Z15
+	VMOVUPD (R9), Z2
+	VMOVUPD 64(R9), Z4
+	VMOVUPD 128(R9), Z6
+	VMOVUPD 192(R9), Z8
+	VMOVUPD 256(R9), Z10
+	VMOVUPD 320(R9), Z12
+	VMOVUPD 384(R9), Z14
+	VMOVUPD 448(R9), Z16
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z4, Z3, Z3
+	VMULPD  Z6, Z5, Z5
+	VMULPD  Z8, Z7, Z7
+	VMULPD  Z10, Z9, Z9
+	VMULPD  Z12, Z11, Z11
+	VMULPD  Z14, Z13, Z13
+	VMULPD  Z16, Z15, Z15
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z3, 64(AX)
+	VMOVUPD Z5, 128(AX)
+	VMOVUPD Z7, 192(AX)
+	VMOVUPD Z9, 256(AX)
+	VMOVUPD Z11, 320(AX)
+	VMOVUPD Z13, 384(AX)
+	VMOVUPD Z15, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (DX), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD (R9), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD.Z (R9), K1, Z2
+	VMULPD    Z2, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGeluTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecGeluTanhF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z11
+	VMOVUPD           192(DX), Z15
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z8
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z11, Z12
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z15, Z16
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z8, Z2, Z8
+	VMINPD            Z12, Z2, Z12
+	VMINPD            Z16, Z2, Z16
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z8, Z8, Z9
+	VMULPD            Z12, Z12, Z13
+	VMULPD            Z16, Z16, Z17
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z5, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z9, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z13, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z17, Z18
+	VMULPD            Z4, Z6, Z6
+	VMULPD            Z8, Z10, Z10
+	VMULPD            Z12, Z14, Z14
+	VMULPD            Z16, Z18, Z18
+	VMINPD            Z6, Z2, Z6
+	VMINPD            Z10, Z2, Z10
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z18, Z2, Z18
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z6, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z10, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z14
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z18, Z18
+	VMOVAPD           Z1, Z5
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z19
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z19
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z18, Z21
+	VSUBPD            Z1, Z5, Z9
+	VSUBPD            Z1, Z13, Z17
+	VSUBPD            Z1, Z19, Z20
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z20, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z20, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z18
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z18, Z22
+	VPSLLQ            $0x34, Z5, Z5
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z19, Z19
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z5, Z9, Z9
+	VMULPD            Z13, Z17, Z17
+	VMULPD            Z19, Z20, Z20
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z9, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z13
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z20, Z19
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z13, Z14
+	VRCP14PD          Z19, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z14, Z13, Z18
+	VFNMADD231PD      Z21, Z19, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z14, Z14, Z18
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z9, Z6
+	VMULPD            Z18, Z17, Z14
+	VMULPD            Z23, Z20, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z9, Z9
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z20, Z20
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z9
+	VFNMADD231PD      Z14, Z13, Z17
+	VFNMADD231PD      Z21, Z19, Z20
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z9, Z6
+	VFMADD231PD       Z18, Z17, Z14
+	VFMADD231PD       Z23, Z20, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z7, Z0, Z5
+	VMAXPD            Z11, Z0, Z7
+	VMAXPD            Z15, Z0, Z9
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z14, Z8, Z5
+	VFNMADD231PD      Z21, Z12, Z7
+	VFNMADD231PD      Z25, Z16, Z9
+	VMOVNTPD          Z3, (AX)
+	VMOVNTPD          Z5, 64(AX)
+	VMOVNTPD          Z7, 128(AX)
+	VMOVNTPD          Z9, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPD           (DX), Z3
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z11
+	VMOVUPD           192(DX), Z15
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z8
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z11, Z12
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z15, Z16
+	VMINPD            Z4, Z2, Z4
+	VMINPD            Z8, Z2, Z8
+	VMINPD            Z12, Z2, Z12
+	VMINPD            Z16, Z2, Z16
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z8, Z8, Z9
+	VMULPD            Z12, Z12, Z13
+	VMULPD            Z16, Z16, Z17
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z5, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z9, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z13, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z17, Z18
+	VMULPD            Z4, Z6, Z6
+	VMULPD            Z8, Z10, Z10
+	VMULPD            Z12, Z14, Z14
+	VMULPD            Z16, Z18, Z18
+	VMINPD            Z6, Z2, Z6
+	VMINPD            Z10, Z2, Z10
+	VMINPD            Z14, Z2, Z14
+	VMINPD            Z18, Z2, Z18
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z6, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z10, Z10
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z14
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z18, Z18
+	VMOVAPD           Z1, Z5
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z19
+	VMOVAPD           Z1, Z21
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z14, Z19
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z18, Z21
+	VSUBPD            Z1, Z5, Z9
+	VSUBPD            Z1, Z13, Z17
+	VSUBPD            Z1, Z19, Z20
+	VSUBPD            Z1, Z21, Z22
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z20, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z20, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z18
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z20
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z18, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z14, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z18, Z22
+	VPSLLQ            $0x34, Z5, Z5
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z19, Z19
+	VPSLLQ            $0x34, Z21, Z21
+	VMULPD            Z5, Z9, Z9
+	VMULPD            Z13, Z17, Z17
+	VMULPD            Z19, Z20, Z20
+	VMULPD            Z21, Z22, Z22
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z9, Z5
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z13
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z20, Z19
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VRCP14PD          Z5, Z6
+	VRCP14PD          Z13, Z14
+	VRCP14PD          Z19, Z21
+	VRCP14PD          Z24, Z25
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VFNMADD231PD      Z6, Z5, Z10
+	VFNMADD231PD      Z14, Z13, Z18
+	VFNMADD231PD      Z21, Z19, Z23
+	VFNMADD231PD      Z25, Z24, Z26
+	VFMADD213PD       Z6, Z6, Z10
+	VFMADD213PD       Z14, Z14, Z18
+	VFMADD213PD       Z21, Z21, Z23
+	VFMADD213PD       Z25, Z25, Z26
+	VMULPD            Z10, Z9, Z6
+	VMULPD            Z18, Z17, Z14
+	VMULPD            Z23, Z20, Z21
+	VMULPD            Z26, Z22, Z25
+	VMOVAPD           Z9, Z9
+	VMOVAPD           Z17, Z17
+	VMOVAPD           Z20, Z20
+	VMOVAPD           Z22, Z22
+	VFNMADD231PD      Z6, Z5, Z9
+	VFNMADD231PD      Z14, Z13, Z17
+	VFNMADD231PD      Z21, Z19, Z20
+	VFNMADD231PD      Z25, Z24, Z22
+	VFMADD231PD       Z10, Z9, Z6
+	VFMADD231PD       Z18, Z17, Z14
+	VFMADD231PD       Z23, Z20, Z21
+	VFMADD231PD       Z26, Z22, Z25
+	VMAXPD            Z3, Z0, Z3
+	VMAXPD            Z7, Z0, Z5
+	VMAXPD            Z11, Z0, Z7
+	VMAXPD            Z15, Z0, Z9
+	VFNMADD231PD      Z6, Z4, Z3
+	VFNMADD231PD      Z14, Z8, Z5
+	VFNMADD231PD      Z21, Z12, Z7
+	VFNMADD231PD      Z25, Z16, Z9
+	VMOVUPD           Z3, (AX)
+	VMOVUPD           Z5, 64(AX)
+	VMOVUPD           Z7, 128(AX)
+	VMOVUPD           Z9, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z5, Z6
+	VMULPD            Z4, Z6, Z6
+	VMINPD            Z6, Z2, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z6, Z6
+	VMOVAPD           Z1, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z5
+	VSUBPD            Z1, Z5, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z6
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z7
+	VPSLLQ            $0x34, Z5, Z5
+	VMULPD            Z5, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+8, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      vecConstf64avx512<>+680(SB), Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+688(SB), Z5, Z6
+	VMULPD            Z4, Z6, Z6
+	VMINPD            Z6, Z2, Z6
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z6, Z6
+	VMOVAPD           Z1, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z5
+	VSUBPD            Z1, Z5, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z6
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z7
+	VPSLLQ            $0x34, Z5, Z5
+	VMULPD            Z5, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           Z3, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSigmoidF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSD vecConstf64avx512<>+696(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+704(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+128(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
+	MOVQ         R8, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, BX
+	SUBQ         CX, BX
+	SHLQ         $0x03, SI
+	SUBQ         CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z13
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPD            Z4, Z0, Z4
+	VMINPD            Z7, Z0, Z7
+	VMINPD            Z10, Z0, Z10
+	VMINPD            Z13, Z0, Z13
+	VMAXPD            Z4, Z1, Z4
+	VMAXPD            Z7, Z1, Z7
+	VMAXPD            Z10, Z1, Z10
+	VMAXPD            Z13, Z1, Z13
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z7, Z7
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z10
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z13, Z13
+	VMOVAPD           Z3, Z5
+	VMOVAPD           Z3, Z8
+	VMOVAPD           Z3, Z11
+	VMOVAPD           Z3, Z14
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z13, Z14
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z3, Z8, Z9
+	VSUBPD            Z3, Z11, Z12
+	VSUBPD            Z3, Z14, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z7, Z9
+	VFMADD213PD       Z2, Z10, Z12
+	VFMADD213PD       Z2, Z13, Z15
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z7, Z9
+	VFMADD213PD       Z2, Z10, Z12
+	VFMADD213PD       Z2, Z13, Z15
+	VPSLLQ            $0x34, Z5, Z5
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z14, Z14
+	VMULPD            Z5, Z6, Z6
+	VMULPD            Z8, Z9, Z9
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z14, Z15, Z15
+	VADDPD            Z2, Z6, Z6
+	VADDPD            Z2, Z9, Z9
+	VADDPD            Z2, Z12, Z12
+	VADDPD            Z2, Z15, Z15
+	VRCP14PD          Z6, Z4
+	VRCP14PD          Z9, Z7
+	VRCP14PD          Z12, Z8
+	VRCP14PD          Z15, Z11
+	VMOVAPD           Z2, Z5
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z6, Z5
+	VFNMADD231PD      Z7, Z9, Z10
+	VFNMADD231PD      Z8, Z12, Z14
+	VFNMADD231PD      Z11, Z15, Z18
+	VFMADD213PD       Z4, Z4, Z5
+	VFMADD213PD       Z7, Z7, Z10
+	VFMADD213PD       Z8, Z8, Z14
+	VFMADD213PD       Z11, Z11, Z18
+	VMULPD            Z5, Z2, Z4
+	VMULPD            Z10, Z2, Z8
+	VMULPD            Z14, Z2, Z13
+	VMULPD            Z18, Z2, Z17
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z11
+	VMOVAPD           Z2, Z16
+	VMOVAPD           Z2, Z19
+	VFNMADD231PD      Z4, Z6, Z7
+	VFNMADD231PD      Z8, Z9, Z11
+	VFNMADD231PD      Z13, Z12, Z16
+	VFNMADD231PD      Z17, Z15, Z19
+	VFMADD231PD       Z5, Z7, Z4
+	VFMADD231PD       Z10, Z11, Z8
+	VFMADD231PD       Z14, Z16, Z13
+	VFMADD231PD       Z18, Z19, Z17
+	VMOVNTPD          Z4, (AX)
+	VMOVNTPD          Z8, 64(AX)
+	VMOVNTPD          Z13, 128(AX)
+	VMOVNTPD          Z17, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z13
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMINPD            Z4, Z0, Z4
+	VMINPD            Z7, Z0, Z7
+	VMINPD            Z10, Z0, Z10
+	VMINPD            Z13, Z0, Z13
+	VMAXPD            Z4, Z1, Z4
+	VMAXPD            Z7, Z1, Z7
+	VMAXPD            Z10, Z1, Z10
+	VMAXPD            Z13, Z1, Z13
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z7, Z7
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z10
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z13, Z13
+	VMOVAPD           Z3, Z5
+	VMOVAPD           Z3, Z8
+	VMOVAPD           Z3, Z11
+	VMOVAPD           Z3, Z14
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z13, Z14
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z3, Z8, Z9
+	VSUBPD            Z3, Z11, Z12
+	VSUBPD            Z3, Z14, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z7, Z9
+	VFMADD213PD       Z2, Z10, Z12
+	VFMADD213PD       Z2, Z13, Z15
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z7, Z9
+	VFMADD213PD       Z2, Z10, Z12
+	VFMADD213PD       Z2, Z13, Z15
+	VPSLLQ            $0x34, Z5, Z5
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z14, Z14
+	VMULPD            Z5, Z6, Z6
+	VMULPD            Z8, Z9, Z9
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z14, Z15, Z15
+	VADDPD            Z2, Z6, Z6
+	VADDPD            Z2, Z9, Z9
+	VADDPD            Z2, Z12, Z12
+	VADDPD            Z2, Z15, Z15
+	VRCP14PD          Z6, Z4
+	VRCP14PD          Z9, Z7
+	VRCP14PD          Z12, Z8
+	VRCP14PD          Z15, Z11
+	VMOVAPD           Z2, Z5
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z6, Z5
+	VFNMADD231PD      Z7, Z9, Z10
+	VFNMADD231PD      Z8, Z12, Z14
+	VFNMADD231PD      Z11, Z15, Z18
+	VFMADD213PD       Z4, Z4, Z5
+	VFMADD213PD       Z7, Z7, Z10
+	VFMADD213PD       Z8, Z8, Z14
+	VFMADD213PD       Z11, Z11, Z18
+	VMULPD            Z5, Z2, Z4
+	VMULPD            Z10, Z2, Z8
+	VMULPD            Z14, Z2, Z13
+	VMULPD            Z18, Z2, Z17
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z11
+	VMOVAPD           Z2, Z16
+	VMOVAPD           Z2, Z19
+	VFNMADD231PD      Z4, Z6, Z7
+	VFNMADD231PD      Z8, Z9, Z11
+	VFNMADD231PD      Z13, Z12, Z16
+	VFNMADD231PD      Z17, Z15, Z19
+	VFMADD231PD       Z5, Z7, Z4
+	VFMADD231PD       Z10, Z11, Z8
+	VFMADD231PD       Z14, Z16, Z13
+	VFMADD231PD       Z18, Z19, Z17
+	VMOVUPD           Z4, (AX)
+	VMOVUPD           Z8, 64(AX)
+	VMOVUPD           Z13, 128(AX)
+	VMOVUPD           Z17, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD           (DX), Z4
+	PREFETCHT0        2048(DX)
+	VMINPD            Z4, Z0, Z4
+	VMAXPD            Z4, Z1, Z4
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
+	VMOVAPD           Z3, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VSUBPD            Z3, Z5, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VMULPD            Z5, Z6, Z6
+	VADDPD            Z2, Z6, Z6
+	VRCP14PD          Z6, Z4
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD      Z4, Z6, Z5
+	VFMADD213PD       Z4, Z4, Z5
+	VMULPD            Z5, Z2, Z4
+	VMOVAPD           Z2, Z7
+	VFNMADD231PD      Z4, Z6, Z7
+	VFMADD231PD       Z5, Z7, Z4
+	VMOVUPD           Z4, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               single
+
+singledone:
+	ADDQ              $+8, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (DX), K1, Z4
+	PREFETCHT0        2048(DX)
+	VMINPD            Z4, Z0, Z4
+	VMAXPD            Z4, Z1, Z4
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
+	VMOVAPD           Z3, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VSUBPD            Z3, Z5, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VMULPD            Z5, Z6, Z6
+	VADDPD            Z2, Z6, Z6
+	VRCP14PD          Z6, Z4
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD      Z4, Z6, Z5
+	VFMADD213PD       Z4, Z4, Z5
+	VMULPD            Z5, Z2, Z4
+	VMOVAPD           Z2, Z7
+	VFNMADD231PD      Z4, Z6, Z7
+	VFMADD231PD       Z5, Z7, Z4
+	VMOVUPD           Z4, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecCopyF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z1
+	VMOVUPD  128(DX), Z2
+	VMOVUPD  192(DX), Z3
+	VMOVUPD  256(DX), Z4
+	VMOVUPD  320(DX), Z5
+	VMOVUPD  384(DX), Z6
+	VMOVUPD  448(DX), Z7
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	VMOVNTPD Z3, 192(AX)
+	VMOVNTPD Z4, 256(AX)
+	VMOVNTPD Z5, 320(AX)
+	VMOVNTPD Z6, 384(AX)
+	VMOVNTPD Z7, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	VMOVUPD 256(DX), Z4
+	VMOVUPD 320(DX), Z5
+	VMOVUPD 384(DX), Z6
+	VMOVUPD 448(DX), Z7
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VMOVUPD Z5, 320(AX)
+	VMOVUPD Z6, 384(AX)
+	VMOVUPD Z7, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (DX), Z0
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R9
+	SHLQ      CL, R9
+	DECQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSetF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecSetF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), CX
+	MOVQ         m+48(FP), BX
+	MOVQ         n+56(FP), SI
+	VBROADCASTSD b+72(FP), Z0
+	MOVQ         SI, CX
+	ANDQ         $-8, CX
+	SHLQ         $0x03, CX
+	SHLQ         $0x03, DX
+	SUBQ         CX, DX
+
+row:
+	MOVQ  SI, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z0, 64(AX)
+	VMOVNTPD Z0, 128(AX)
+	VMOVNTPD Z0, 192(AX)
+	VMOVNTPD Z0, 256(AX)
+	VMOVNTPD Z0, 320(AX)
+	VMOVNTPD Z0, 384(AX)
+	VMOVNTPD Z0, 448(AX)
+	ADDQ     $+512, AX
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z0, 64(AX)
+	VMOVUPD Z0, 128(AX)
+	VMOVUPD Z0, 192(AX)
+	VMOVUPD Z0, 256(AX)
+	VMOVUPD Z0, 320(AX)
+	VMOVUPD Z0, 384(AX)
+	VMOVUPD Z0, 448(AX)
+	ADDQ    $+512, AX
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ    $+8, CX
+	JZ      next
+	MOVQ    $0x00000001, DI
+	SHLQ    CL, DI
+	DECQ    DI
+	KMOVW   DI, K1
+	VMOVUPD Z0, K1, (AX)
+
+next:
+	ADDQ DX, AX
+	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecGatherRowsF64AVX512(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-72
+TEXT ·vecGatherRowsF64AVX512(SB), NOSPLIT, $0-57
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	MOVQ index+16(FP), R11
+	MOVQ DX, R10
+
+row:
+	MOVLQSX (R11), DX
+	IMULQ   SI, DX
+	ADDQ    R10, DX
+	MOVQ    DX, R9
+	CMPQ    DI, $+1
+	JEQ     last
+	MOVLQSX 4(R11), R9
+	IMULQ   SI, R9
+	ADDQ    R10, R9
+
+last:
+	ADDQ  $+4, R11
+	MOVQ  R8, CX
+	CMPB  nt+56(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD    (DX), Z0
+	VMOVUPD    64(DX), Z1
+	VMOVUPD    128(DX), Z2
+	VMOVUPD    192(DX), Z3
+	VMOVUPD    256(DX), Z4
+	VMOVUPD    320(DX), Z5
+	VMOVUPD    384(DX), Z6
+	VMOVUPD    448(DX), Z7
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	VMOVNTPD   Z0, (AX)
+	VMOVNTPD   Z1, 64(AX)
+	VMOVNTPD   Z2, 128(AX)
+	VMOVNTPD   Z3, 192(AX)
+	VMOVNTPD   Z4, 256(AX)
+	VMOVNTPD   Z5, 320(AX)
+	VMOVNTPD   Z6, 384(AX)
+	VMOVNTPD   Z7, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+64, CX
+	JGE        nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD    (DX), Z0
+	VMOVUPD    64(DX), Z1
+	VMOVUPD    128(DX), Z2
+	VMOVUPD    192(DX), Z3
+	VMOVUPD    256(DX), Z4
+	VMOVUPD    320(DX), Z5
+	VMOVUPD    384(DX), Z6
+	VMOVUPD    448(DX), Z7
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	VMOVUPD    Z2, 128(AX)
+	VMOVUPD    Z3, 192(AX)
+	VMOVUPD    Z4, 256(AX)
+	VMOVUPD    Z5, 320(AX)
+	VMOVUPD    Z6, 384(AX)
+	VMOVUPD    Z7, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+64, CX
+	JGE        main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD    (DX), Z0
+	PREFETCHT0 (R9)
+	VMOVUPD    Z0, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, DX
+	ADDQ       $+64, R9
+	SUBQ       $+8, CX
+	JGE        single
+
+singledone:
+	ADDQ       $+8, CX
+	JZ         next
+	MOVQ       $0x00000001, R12
+	SHLQ       CL, R12
+	DECQ       R12
+	KMOVW      R12, K1
+	VMOVUPD.Z  (DX), K1, Z0
+	PREFETCHT0 (R9)
+	VMOVUPD    Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         y+16(FP), BX
-	MOVQ         m+48(FP), SI
-	MOVQ         ldd+24(FP), DI
-	MOVQ         lds+32(FP), R8
-	MOVQ         ldy+40(FP), R9
+	MOVQ         m+56(FP), SI
+	MOVQ         ldd+32(FP), DI
+	MOVQ         lds+40(FP), R8
+	MOVQ         ldy+48(FP), R9
 	SHLQ         $0x03, DI
 	SHLQ         $0x03, R8
 	SHLQ         $0x03, R9
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+712(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z5
+	MOVQ         room+24(FP), R12
+	TESTQ        R12, R12
+	CMOVQEQ      AX, R12
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
 	TESTQ        BX, BX
 	JZ           plain
-	MOVQ         n+56(FP), CX
+	MOVQ         n+64(FP), CX
 	XORQ         R10, R10
 	SUBQ         $+32, CX
 	JLT          addmaindone
@@ -3398,22 +6999,22 @@ addmain:
 	VMOVUPD (DX)(R10*1), Z6
 	VMOVUPD (BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (AX)(R10*1)
+	VMOVUPD Z6, (R12)(R10*1)
 	VMAXPD  Z6, Z2, Z2
 	VMOVUPD 64(DX)(R10*1), Z6
 	VMOVUPD 64(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 64(AX)(R10*1)
+	VMOVUPD Z6, 64(R12)(R10*1)
 	VMAXPD  Z6, Z3, Z3
 	VMOVUPD 128(DX)(R10*1), Z6
 	VMOVUPD 128(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 128(AX)(R10*1)
+	VMOVUPD Z6, 128(R12)(R10*1)
 	VMAXPD  Z6, Z4, Z4
 	VMOVUPD 192(DX)(R10*1), Z6
 	VMOVUPD 192(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 192(AX)(R10*1)
+	VMOVUPD Z6, 192(R12)(R10*1)
 	VMAXPD  Z6, Z5, Z5
 	ADDQ    $+256, R10
 	SUBQ    $+32, CX
@@ -3428,7 +7029,7 @@ addsingle:
 	VMOVUPD (DX)(R10*1), Z6
 	VMOVUPD (BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (AX)(R10*1)
+	VMOVUPD Z6, (R12)(R10*1)
 	VMAXPD  Z6, Z2, Z2
 	ADDQ    $+64, R10
 	SUBQ    $+8, CX
@@ -3437,25 +7038,25 @@ addsingle:
 addsingledone:
 	ADDQ         $+8, CX
 	JZ           adddone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPD.Z    (DX)(R10*1), K1, Z6
 	VMOVUPD.Z    (BX)(R10*1), K1, Z7
 	VADDPD       Z7, Z6, Z6
-	VMOVUPD      Z6, K1, (AX)(R10*1)
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z7
+	VMOVUPD      Z6, K1, (R12)(R10*1)
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z7
 	VBLENDMPD    Z6, Z7, K1, Z6
 	VMAXPD       Z6, Z2, Z2
 
 adddone:
 	ADDQ R9, BX
-	MOVQ AX, DX
+	MOVQ R12, DX
 	JMP  known
 
 plain:
-	MOVQ n+56(FP), CX
+	MOVQ n+64(FP), CX
 	XORQ R10, R10
 	SUBQ $+32, CX
 	JLT  maxmaindone
@@ -3483,12 +7084,12 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPD.Z    (DX)(R10*1), K1, Z6
-	VBROADCASTSD vecConstf64avx512<>+688(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z7
 	VBLENDMPD    Z6, Z7, K1, Z6
 	VMAXPD       Z6, Z2, Z2
 
@@ -3504,13 +7105,13 @@ known:
 	VPERMILPD     $0x01, X2, X3
 	VMAXPD        X3, X2, X2
 	VBROADCASTSD  X2, Z2
-	VBROADCASTSD  scale+64(FP), Z3
+	VBROADCASTSD  scale+72(FP), Z3
 	VMULPD        Z3, Z2, Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	MOVQ          n+56(FP), CX
+	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+32, CX
 	JLT           expmaindone
@@ -3608,10 +7209,10 @@ expmain:
 	VMULPD            Z12, Z13, Z13
 	VMULPD            Z15, Z16, Z16
 	VMULPD            Z18, Z19, Z19
-	VMOVUPD           Z10, (AX)(R10*1)
-	VMOVUPD           Z13, 64(AX)(R10*1)
-	VMOVUPD           Z16, 128(AX)(R10*1)
-	VMOVUPD           Z19, 192(AX)(R10*1)
+	VMOVUPD           Z10, (R12)(R10*1)
+	VMOVUPD           Z13, 64(R12)(R10*1)
+	VMOVUPD           Z16, 128(R12)(R10*1)
+	VMOVUPD           Z19, 192(R12)(R10*1)
 	VADDPD            Z10, Z4, Z4
 	VADDPD            Z13, Z5, Z5
 	VADDPD            Z16, Z6, Z6
@@ -3649,7 +7250,7 @@ expsingle:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z10
 	VPSLLQ            $0x34, Z9, Z9
 	VMULPD            Z9, Z10, Z10
-	VMOVUPD           Z10, (AX)(R10*1)
+	VMOVUPD           Z10, (R12)(R10*1)
 	VADDPD            Z10, Z4, Z4
 	ADDQ              $+64, R10
 	SUBQ              $+8, CX
@@ -3658,10 +7259,10 @@ expsingle:
 expsingledone:
 	ADDQ              $+8, CX
 	JZ                expdone
-	MOVQ              $0x00000001, R12
-	SHLQ              CL, R12
-	DECQ              R12
-	KMOVW             R12, K1
+	MOVQ              $0x00000001, R13
+	SHLQ              CL, R13
+	DECQ              R13
+	KMOVW             R13, K1
 	PREFETCHT0        (R11)(R10*1)
 	VMOVUPD.Z         (DX)(R10*1), K1, Z8
 	VFMSUB213PD       Z2, Z3, Z8
@@ -3685,7 +7286,7 @@ expsingledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z3
 	VPSLLQ            $0x34, Z2, Z2
 	VMULPD            Z2, Z3, Z3
-	VMOVUPD           Z3, K1, (AX)(R10*1)
+	VMOVUPD           Z3, K1, (R12)(R10*1)
 	VADDPD            Z3, Z4, K1, Z4
 
 expdone:
@@ -3701,22 +7302,76 @@ expdone:
 	VBROADCASTSD  X4, Z4
 	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
 	VDIVPD        Z4, Z2, Z2
-	MOVQ          n+56(FP), CX
+	CMPQ          R12, AX
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+32, CX
-	JLT           scalemaindone
+	JLT           streammaindone
 
-scalemain:
-	VMOVUPD (AX)(R10*1), Z3
+streammain:
+	VMOVUPD  (R12)(R10*1), Z3
+	VMULPD   Z2, Z3, Z3
+	VMOVNTPD Z3, (AX)(R10*1)
+	VMOVUPD  64(R12)(R10*1), Z3
+	VMULPD   Z2, Z3, Z3
+	VMOVNTPD Z3, 64(AX)(R10*1)
+	VMOVUPD  128(R12)(R10*1), Z3
+	VMULPD   Z2, Z3, Z3
+	VMOVNTPD Z3, 128(AX)(R10*1)
+	VMOVUPD  192(R12)(R10*1), Z3
+	VMULPD   Z2, Z3, Z3
+	VMOVNTPD Z3, 192(AX)(R10*1)
+	ADDQ     $+256, R10
+	SUBQ     $+32, CX
+	JGE      streammain
+
+streammaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  streamsingledone
+
+streamsingle:
+	VMOVUPD (R12)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, (AX)(R10*1)
-	VMOVUPD 64(AX)(R10*1), Z3
+	ADDQ    $+64, R10
+	SUBQ    $+8, CX
+	JGE     streamsingle
+
+streamsingledone:
+	ADDQ      $+8, CX
+	JZ        streamdone
+	MOVQ      $0x00000001, DX
+	SHLQ      CL, DX
+	DECQ      DX
+	KMOVW     DX, K1
+	VMOVUPD.Z (R12)(R10*1), K1, Z3
+	VMULPD    Z2, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(R10*1)
+
+streamdone:
+	JMP written
+
+kept:
+	MOVQ n+64(FP), CX
+	XORQ R10, R10
+	SUBQ $+32, CX
+	JLT  scalemaindone
+
+scalemain:
+	VMOVUPD (R12)(R10*1), Z3
+	VMULPD  Z2, Z3, Z3
+	VMOVUPD Z3, (AX)(R10*1)
+	VMOVUPD 64(R12)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 64(AX)(R10*1)
-	VMOVUPD 128(AX)(R10*1), Z3
+	VMOVUPD 128(R12)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 128(AX)(R10*1)
-	VMOVUPD 192(AX)(R10*1), Z3
+	VMOVUPD 192(R12)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 192(AX)(R10*1)
 	ADDQ    $+256, R10
@@ -3729,7 +7384,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (AX)(R10*1), Z3
+	VMOVUPD (R12)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, (AX)(R10*1)
 	ADDQ    $+64, R10
@@ -3743,11 +7398,12 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (AX)(R10*1), K1, Z3
+	VMOVUPD.Z (R12)(R10*1), K1, Z3
 	VMULPD    Z2, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(R10*1)
 
 scaledone:
+written:
 	ADDQ DI, AX
 	MOVQ R11, DX
 	DECQ SI
@@ -3837,11 +7493,93 @@ return:
 	VZEROUPPER
 	RET
 
+// func vecColSumF64AVX512(dst *float64, src *float64, ld int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecColSumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ld+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x03, BX
+	XORQ DI, DI
+	SUBQ $+16, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+mainrow:
+	VMOVUPD (R9)(DI*1), Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD 64(R9)(DI*1), Z2
+	VADDPD  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     mainrow
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, CX
+	JGE     main
+
+maindone:
+	ADDQ $+16, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (AX)(DI*1), Z0
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+singlerow:
+	VMOVUPD (R9)(DI*1), Z1
+	VADDPD  Z1, Z0, Z0
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     singlerow
+	VMOVUPD Z0, (AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        return
+	MOVQ      $0x00000001, R8
+	SHLQ      CL, R8
+	DECQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (AX)(DI*1), K1, Z0
+	MOVQ      AX, CX
+	MOVQ      SI, SI
+
+tailrow:
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VADDPD    Z1, Z0, Z0
+	ADDQ      BX, CX
+	ADDQ      BX, DX
+	DECQ      SI
+	JNZ       tailrow
+	VMOVUPD   Z0, K1, (AX)(DI*1)
+
+return:
+	VZEROUPPER
+	RET
+
 // func vecColExpSumF64AVX512(dst *float64, src *float64, shift *float64, sum *float64, ld int, m int, n int, scale float64)
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+712(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -4232,9 +7970,347 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64)
+// func vecRowMaxF64AVX512(src *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMAXPD (AX)(DX*1), Z0, Z0
+	VMAXPD 64(AX)(DX*1), Z1, Z1
+	VMAXPD 128(AX)(DX*1), Z2, Z2
+	VMAXPD 192(AX)(DX*1), Z3, Z3
+	ADDQ   $+256, DX
+	SUBQ   $+32, CX
+	JGE    stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMAXPD (AX)(DX*1), Z0, Z0
+	ADDQ   $+64, DX
+	SUBQ   $+8, CX
+	JGE    stripsingle
+
+stripsingledone:
+	ADDQ         $+8, CX
+	JZ           stripdone
+	MOVQ         $0x00000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVW        BX, K1
+	VMOVUPD.Z    (AX)(DX*1), K1, Z4
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
+	VBLENDMPD    Z4, Z5, K1, Z4
+	VMAXPD       Z4, Z0, Z0
+
+stripdone:
+	VMAXPD        Z2, Z0, Z0
+	VMAXPD        Z3, Z1, Z1
+	VMAXPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowDistanceF64AVX512(src *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F
+TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         y+8(FP), DX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	MOVQ         n+16(FP), CX
+	XORQ         BX, BX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	VMOVUPD     (AX)(BX*1), Z4
+	VMOVUPD     (DX)(BX*1), Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z0
+	VMOVUPD     64(AX)(BX*1), Z4
+	VMOVUPD     64(DX)(BX*1), Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z1
+	VMOVUPD     128(AX)(BX*1), Z4
+	VMOVUPD     128(DX)(BX*1), Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z2
+	VMOVUPD     192(AX)(BX*1), Z4
+	VMOVUPD     192(DX)(BX*1), Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $+256, BX
+	SUBQ        $+32, CX
+	JGE         stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	VMOVUPD     (AX)(BX*1), Z4
+	VMOVUPD     (DX)(BX*1), Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z0
+	ADDQ        $+64, BX
+	SUBQ        $+8, CX
+	JGE         stripsingle
+
+stripsingledone:
+	ADDQ        $+8, CX
+	JZ          stripdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (AX)(BX*1), K1, Z4
+	VMOVUPD.Z   (DX)(BX*1), K1, Z5
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z4, Z4, Z0
+
+stripdone:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumF64AVX512(src *float64, n int, largest float64) float64
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
+TEXT ·vecRowExpSumF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD largest+16(FP), Z0
+	VBROADCASTSD vecConstf64avx512<>+712(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
+	LEAQ         (AX)(CX*8), BX
+	MOVQ         n+8(FP), CX
+	XORQ         DX, DX
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0        (BX)(DX*1)
+	PREFETCHT0        64(BX)(DX*1)
+	PREFETCHT0        128(BX)(DX*1)
+	PREFETCHT0        192(BX)(DX*1)
+	VMOVUPD           (AX)(DX*1), Z7
+	VMOVUPD           64(AX)(DX*1), Z10
+	VMOVUPD           128(AX)(DX*1), Z13
+	VMOVUPD           192(AX)(DX*1), Z16
+	VSUBPD            Z0, Z7, Z7
+	VSUBPD            Z0, Z10, Z10
+	VSUBPD            Z0, Z13, Z13
+	VSUBPD            Z0, Z16, Z16
+	VMAXPD            Z7, Z1, Z7
+	VMAXPD            Z10, Z1, Z10
+	VMAXPD            Z13, Z1, Z13
+	VMAXPD            Z16, Z1, Z16
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z11
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z17
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z13, Z14
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z16, Z17
+	VSUBPD            Z2, Z8, Z9
+	VSUBPD            Z2, Z11, Z12
+	VSUBPD            Z2, Z14, Z15
+	VSUBPD            Z2, Z17, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z18, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
+	VPSLLQ            $0x34, Z8, Z8
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z17, Z17
+	VMULPD            Z8, Z9, Z9
+	VMULPD            Z11, Z12, Z12
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z17, Z18, Z18
+	VADDPD            Z9, Z3, Z3
+	VADDPD            Z12, Z4, Z4
+	VADDPD            Z15, Z5, Z5
+	VADDPD            Z18, Z6, Z6
+	ADDQ              $+256, DX
+	SUBQ              $+32, CX
+	JGE               stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0        (BX)(DX*1)
+	VMOVUPD           (AX)(DX*1), Z7
+	VSUBPD            Z0, Z7, Z7
+	VMAXPD            Z7, Z1, Z7
+	VMOVAPD           Z2, Z8
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
+	VSUBPD            Z2, Z8, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VPSLLQ            $0x34, Z8, Z8
+	VMULPD            Z8, Z9, Z9
+	VADDPD            Z9, Z3, Z3
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               stripsingle
+
+stripsingledone:
+	ADDQ              $+8, CX
+	JZ                stripdone
+	MOVQ              $0x00000001, SI
+	SHLQ              CL, SI
+	DECQ              SI
+	KMOVW             SI, K1
+	PREFETCHT0        (BX)(DX*1)
+	VMOVUPD.Z         (AX)(DX*1), K1, Z7
+	VSUBPD            Z0, Z7, Z7
+	VMAXPD            Z7, Z1, Z7
+	VMOVAPD           Z2, Z0
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z0
+	VSUBPD            Z2, Z0, Z1
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z1, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z1, Z7
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z1
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z1
+	VPSLLQ            $0x34, Z0, Z0
+	VMULPD            Z0, Z1, Z1
+	VADDPD            Z1, Z3, K1, Z3
+
+stripdone:
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VPERMILPD     $0x01, X3, X0
+	VADDPD        X0, X3, X3
+	VBROADCASTSD  X3, Z3
+	VMOVSD        X3, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-57
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         gamma+16(FP), BX
@@ -4243,10 +8319,94 @@ TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD mean+40(FP), Z0
 	VBROADCASTSD scale+48(FP), Z1
 	LEAQ         (DX)(CX*8), R8
+	CMPB         nt+56(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
-	JLT          stripmaindone
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPD     (DX)(DI*1), Z2
+	VMOVUPD     64(DX)(DI*1), Z5
+	VMOVUPD     128(DX)(DI*1), Z8
+	VMOVUPD     192(DX)(DI*1), Z11
+	PREFETCHT0  (R8)(DI*1)
+	PREFETCHT0  64(R8)(DI*1)
+	PREFETCHT0  128(R8)(DI*1)
+	PREFETCHT0  192(R8)(DI*1)
+	VMOVUPD     (BX)(DI*1), Z3
+	VMOVUPD     64(BX)(DI*1), Z6
+	VMOVUPD     128(BX)(DI*1), Z9
+	VMOVUPD     192(BX)(DI*1), Z12
+	VMOVUPD     (SI)(DI*1), Z4
+	VMOVUPD     64(SI)(DI*1), Z7
+	VMOVUPD     128(SI)(DI*1), Z10
+	VMOVUPD     192(SI)(DI*1), Z13
+	VSUBPD      Z0, Z2, Z2
+	VSUBPD      Z0, Z5, Z5
+	VSUBPD      Z0, Z8, Z8
+	VSUBPD      Z0, Z11, Z11
+	VMULPD      Z1, Z2, Z2
+	VMULPD      Z1, Z5, Z5
+	VMULPD      Z1, Z8, Z8
+	VMULPD      Z1, Z11, Z11
+	VFMADD213PD Z4, Z3, Z2
+	VFMADD213PD Z7, Z6, Z5
+	VFMADD213PD Z10, Z9, Z8
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z2, (AX)(DI*1)
+	VMOVNTPD    Z5, 64(AX)(DI*1)
+	VMOVNTPD    Z8, 128(AX)(DI*1)
+	VMOVNTPD    Z11, 192(AX)(DI*1)
+	ADDQ        $+256, DI
+	SUBQ        $+32, CX
+	JGE         ntmain
+
+ntmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPD     (DX)(DI*1), Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD     (BX)(DI*1), Z3
+	VMOVUPD     (SI)(DI*1), Z4
+	VSUBPD      Z0, Z2, Z2
+	VMULPD      Z1, Z2, Z2
+	VFMADD213PD Z4, Z3, Z2
+	VMOVUPD     Z2, (AX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+8, CX
+	JGE         ntsingle
+
+ntsingledone:
+	ADDQ        $+8, CX
+	JZ          ntdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z2
+	PREFETCHT0  (R8)(DI*1)
+	VMOVUPD.Z   (BX)(DI*1), K1, Z3
+	VMOVUPD.Z   (SI)(DI*1), K1, Z4
+	VSUBPD      Z0, Z2, Z2
+	VMULPD      Z1, Z2, Z2
+	VFMADD213PD Z4, Z3, Z2
+	VMOVUPD     Z2, K1, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+32(FP), CX
+	XORQ DI, DI
+	SUBQ $+32, CX
+	JLT  stripmaindone
 
 stripmain:
 	VMOVUPD     (DX)(DI*1), Z2
@@ -4320,12 +8480,13 @@ stripsingledone:
 	VMOVUPD     Z2, K1, (AX)(DI*1)
 
 stripdone:
+written:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF64AVX512(dst *float64, src *float64, n int, scale float64, least uint32, at uint32)
+// func vecDropoutF64AVX512(dst *float64, src *float64, n int, scale float64, least uint32, at uint32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
+TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), CX
@@ -4337,15 +8498,96 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-40
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Z2
 	VPADDD       vecWeylf64avx512<>+0(SB), Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+696(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+704(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+712(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+736(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+736(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+744(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+752(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+760(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+768(SB), Z8
 	XORQ         BX, BX
+	CMPB         nt+40(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
 	SUBQ         $+32, CX
-	JLT          maindone
+	JLT          ntdone
+
+nt:
+	VMOVAPD    Z2, Z9
+	VPADDD     Z5, Z2, Z11
+	VPADDD     Z6, Z2, Z13
+	VPADDD     Z7, Z2, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z3, Z9, Z9
+	VPMULLD    Z3, Z11, Z11
+	VPMULLD    Z3, Z13, Z13
+	VPMULLD    Z3, Z15, Z15
+	VPSRLD     $0x0d, Z9, Z10
+	VPSRLD     $0x0d, Z11, Z12
+	VPSRLD     $0x0d, Z13, Z14
+	VPSRLD     $0x0d, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPMULLD    Z4, Z9, Z9
+	VPMULLD    Z4, Z11, Z11
+	VPMULLD    Z4, Z13, Z13
+	VPMULLD    Z4, Z15, Z15
+	VPSRLD     $0x10, Z9, Z10
+	VPSRLD     $0x10, Z11, Z12
+	VPSRLD     $0x10, Z13, Z14
+	VPSRLD     $0x10, Z15, Z16
+	VXORPD     Z10, Z9, Z9
+	VXORPD     Z12, Z11, Z11
+	VXORPD     Z14, Z13, Z13
+	VXORPD     Z16, Z15, Z15
+	VPSRLD     $0x01, Z9, Z9
+	VPSRLD     $0x01, Z11, Z11
+	VPSRLD     $0x01, Z13, Z13
+	VPSRLD     $0x01, Z15, Z15
+	VMOVUPD    (DX)(BX*1), Z10
+	VMOVUPD    64(DX)(BX*1), Z12
+	VMOVUPD    128(DX)(BX*1), Z14
+	VMOVUPD    192(DX)(BX*1), Z16
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
+	VMULPD     Z0, Z10, Z10
+	VMULPD     Z0, Z12, Z12
+	VMULPD     Z0, Z14, Z14
+	VMULPD     Z0, Z16, Z16
+	VPCMPQ     $0x02, Z9, Z1, K1
+	VPCMPQ     $0x02, Z11, Z1, K2
+	VPCMPQ     $0x02, Z13, Z1, K3
+	VPCMPQ     $0x02, Z15, Z1, K4
+	VMOVAPD.Z  Z10, K1, Z10
+	VMOVAPD.Z  Z12, K2, Z12
+	VMOVAPD.Z  Z14, K3, Z14
+	VMOVAPD.Z  Z16, K4, Z16
+	VMOVNTPD   Z10, (AX)(BX*1)
+	VMOVNTPD   Z12, 64(AX)(BX*1)
+	VMOVNTPD   Z14, 128(AX)(BX*1)
+	VMOVNTPD   Z16, 192(AX)(BX*1)
+	VPADDD     Z8, Z2, Z2
+	ADDQ       $+256, BX
+	SUBQ       $+32, CX
+	JGE        nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
 
 main:
 	VMOVAPD    Z2, Z9
@@ -4820,6 +9062,114 @@ one:
 	VZEROUPPER
 	RET
 
+// func vecTransposeF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-49
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    lds+24(FP), BX
+	SHLQ    $0x03, DX
+	SHLQ    $0x03, BX
+	MOVBQZX nt+48(FP), SI
+
+columns:
+	MOVQ AX, DI
+	MOVQ CX, R8
+	MOVQ m+32(FP), R9
+
+square:
+	VMOVUPD    (R8), Z0
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z1
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z2
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z3
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z4
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z5
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z6
+	ADDQ       BX, R8
+	VMOVUPD    (R8), Z7
+	ADDQ       BX, R8
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPD  Z3, Z2, Z1
+	VUNPCKHPD  Z3, Z2, Z2
+	VUNPCKLPD  Z5, Z4, Z3
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPD  Z7, Z6, Z5
+	VUNPCKHPD  Z7, Z6, Z6
+	VSHUFF64X2 $0x88, Z1, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z3, Z9
+	VSHUFF64X2 $0xdd, Z1, Z8, Z1
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0x88, Z9, Z7, Z5
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z3, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0xdd, Z6, Z4, Z2
+	VSHUFF64X2 $0x88, Z9, Z3, Z4
+	VSHUFF64X2 $0xdd, Z9, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z0, Z6
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	TESTQ      SI, SI
+	JNE        nt
+	MOVQ       DI, R10
+	VMOVUPD    Z5, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z4, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z8, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z6, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z7, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z3, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z1, (R10)
+	ADDQ       DX, R10
+	VMOVUPD    Z0, (R10)
+	JMP        stored
+
+nt:
+	MOVQ     DI, R10
+	VMOVNTPD Z5, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z4, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z8, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z6, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z7, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z3, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z1, (R10)
+	ADDQ     DX, R10
+	VMOVNTPD Z0, (R10)
+
+stored:
+	ADDQ $+64, DI
+	SUBQ $+8, R9
+	JNZ  square
+	ADDQ $+64, CX
+	MOVQ DX, DI
+	SHLQ $0x03, DI
+	ADDQ DI, AX
+	SUBQ $+8, n+40(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
+
 // func vecTapsF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, offsets *int, weights *float64, taps int, bias float64, floor float64)
 // Requires: AVX, AVX512F
 TEXT ·vecTapsF64AVX512(SB), NOSPLIT, $0-88
@@ -5069,12 +9419,16 @@ DATA vecConstf64avx512<>+648(SB)/8, $0x3f0bf8dfadcf802e
 DATA vecConstf64avx512<>+656(SB)/8, $0xbfaad6f35dd47f6d
 DATA vecConstf64avx512<>+664(SB)/8, $0xbff26aec21bce723
 DATA vecConstf64avx512<>+672(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx512<>+680(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx512<>+688(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+696(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx512<>+704(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx512<>+712(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+720(SB)/8, $0x00000000e3779b90
-DATA vecConstf64avx512<>+728(SB)/8, $0x00000000d5336958
-DATA vecConstf64avx512<>+736(SB)/8, $0x00000000c6ef3720
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $744
+DATA vecConstf64avx512<>+680(SB)/8, $0x3fb2444f2a4d8b4b
+DATA vecConstf64avx512<>+688(SB)/8, $0x3ff9884533d43651
+DATA vecConstf64avx512<>+696(SB)/8, $0x4086200000000000
+DATA vecConstf64avx512<>+704(SB)/8, $0xc086200000000000
+DATA vecConstf64avx512<>+712(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+720(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx512<>+728(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+736(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+744(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+752(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+760(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+768(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $776

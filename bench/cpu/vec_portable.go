@@ -26,6 +26,13 @@ func vecPortable[T float]() vecKernels[T] {
 		addSilu:       rows(addSiluRow[T]),
 		siluMul:       rows(siluMulRow[T]),
 		mul:           rows(mulRow[T]),
+		sub:           rows(subRow[T]),
+		div:           rows(divRow[T]),
+		scaleMul:      rows(scaleMulRow[T]),
+		geluTanh:      unary[T](geluTanh),
+		sigmoid:       unary[T](sigmoid),
+		copy:          rows(copyRow[T]),
+		set:           rows(setRow[T]),
 		affineRows:    affineRowsPortable[T],
 		rowSum:        rowSumPortable[T],
 		addRowSum:     addRowSumPortable[T],
@@ -37,6 +44,12 @@ func vecPortable[T float]() vecKernels[T] {
 		colExpSum:     colExpSumPortable[T],
 		dots:          dotsPortable[T],
 		copyColumns:   copyColumnsPortable[T],
+		gatherRows:    gatherRowsPortable[T],
+		rowMax:        rowMaxPortable[T],
+		rowDistance:   rowDistancePortable[T],
+		rowExpSum:     rowExpSumPortable[T],
+		colSum:        colSumPortable[T],
+		transpose:     transposeSquaresPortable[T],
 	}
 }
 
@@ -56,9 +69,19 @@ func silu(x float64) float64 {
 	return x / (1 + math.Exp(-x))
 }
 
+// geluTanh is x times the sigmoid of 2 sqrt(2/pi) (x + 0.044715 x^3).
+func geluTanh(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return x * sigmoid(2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
 // rows makes a kernel of a loop over one row. y is empty where it is not given.
 func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T] {
-	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T) {
+	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ bool) {
 		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 		for i := range m {
 			var with []T
@@ -158,7 +181,33 @@ func mulRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func softmaxRowsPortable[T float](dst, src, y *T, ldd, lds, ldy, m, n int, scale T) {
+func subRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = x - y[j]
+	}
+}
+
+func divRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = x / y[j]
+	}
+}
+
+func scaleMulRow[T float](dst, src, y []T, a, _ T) {
+	for j, x := range src {
+		dst[j] = a * x * y[j]
+	}
+}
+
+func copyRow[T float](dst, src, _ []T, _, _ T) { copy(dst, src) }
+
+func setRow[T float](dst, _, _ []T, _, b T) {
+	for j := range dst {
+		dst[j] = b
+	}
+}
+
+func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T) {
 	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
@@ -182,7 +231,7 @@ func softmaxRowsPortable[T float](dst, src, y *T, ldd, lds, ldy, m, n int, scale
 	}
 }
 
-func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int) {
+func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int, _ bool) {
 	to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
 	for i := range m {
@@ -211,14 +260,39 @@ func rowSquaresPortable[T float](src *T, n int, mean T) T {
 	return sum
 }
 
-func normalizePortable[T float](dst, src, gamma, beta *T, n int, mean, scale T) {
+func rowMaxPortable[T float](src *T, n int) T {
+	largest := *src
+	for _, x := range unsafe.Slice(src, n) {
+		largest = max(largest, x)
+	}
+	return largest
+}
+
+func rowDistancePortable[T float](src, y *T, n int) T {
+	var sum T
+	with := unsafe.Slice(y, n)
+	for j, x := range unsafe.Slice(src, n) {
+		sum += (x - with[j]) * (x - with[j])
+	}
+	return sum
+}
+
+func rowExpSumPortable[T float](src *T, n int, largest T) T {
+	var sum T
+	for _, x := range unsafe.Slice(src, n) {
+		sum += T(math.Exp(float64(x - largest)))
+	}
+	return sum
+}
+
+func normalizePortable[T float](dst, src, gamma, beta *T, n int, mean, scale T, _ bool) {
 	to, factors, summands := unsafe.Slice(dst, n), unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
 	for j, x := range unsafe.Slice(src, n) {
 		to[j] = (x-mean)*scale*factors[j] + summands[j]
 	}
 }
 
-func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32) {
+func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32, _ bool) {
 	to := unsafe.Slice(dst, n)
 	for j, x := range unsafe.Slice(src, n) {
 		at += weyl
@@ -237,6 +311,15 @@ func colMaxPortable[T float](dst, src *T, ld, m, n int) {
 			if x > largest[j] {
 				largest[j] = x
 			}
+		}
+	}
+}
+
+func colSumPortable[T float](dst, src *T, ld, m, n int) {
+	sums, from := unsafe.Slice(dst, n), unsafe.Slice(src, (m-1)*ld+n)
+	for i := range m {
+		for j, x := range from[i*ld : i*ld+n] {
+			sums[j] += x
 		}
 	}
 }
@@ -272,5 +355,21 @@ func copyColumnsPortable[T float](dst, src *T, lds, m, n int) {
 	to, from := unsafe.Slice(dst, m*n), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		copy(to[i*n:][:n], from[i*lds:])
+	}
+}
+
+func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n int, _ bool) {
+	to := unsafe.Slice(dst, (m-1)*ldd+n)
+	for i, row := range unsafe.Slice(index, m) {
+		copy(to[i*ldd:][:n], unsafe.Slice(src, int(row)*lds+n)[int(row)*lds:])
+	}
+}
+
+func transposeSquaresPortable[T float](dst, src *T, ldd, lds, m, n int, _ bool) {
+	to, from := unsafe.Slice(dst, (n-1)*ldd+m), unsafe.Slice(src, (m-1)*lds+n)
+	for i := range m {
+		for j, x := range from[i*lds:][:n] {
+			to[j*ldd+i] = x
+		}
 	}
 }

@@ -3,7 +3,8 @@ package cpu
 // Reductions and what is done to whole rows or columns. The loops below are those of the
 // portable twins.
 
-// vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y:
+// vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y. If
+// room for a row is not nil, what becomes dst is kept there before:
 //
 //	for i := range m {
 //		sum := 0
@@ -17,12 +18,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecSoftmaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
+func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32)
 
 // vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSoftmaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, scale float32)
+func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32)
 
 // vecRowSumF32AVX512:
 //
@@ -77,12 +78,12 @@ func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
 //	}
 //
 //go:noescape
-func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32)
+func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32, nt bool)
 
 // vecNormalizeF32AVX2 is the same loop.
 //
 //go:noescape
-func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32)
+func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32, nt bool)
 
 // vecDropoutF32AVX512:
 //
@@ -95,12 +96,12 @@ func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale floa
 //	}
 //
 //go:noescape
-func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32)
+func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32, nt bool)
 
 // vecDropoutF32AVX2 is the same loop.
 //
 //go:noescape
-func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32)
+func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32, nt bool)
 
 // vecColMaxF32AVX512:
 //
@@ -169,3 +170,80 @@ func vecCopyColumnsF32AVX512(dst, src *float32, lds, m, n int)
 //
 //go:noescape
 func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)
+
+// vecRowMaxF32AVX512:
+//
+//	largest := src[0]
+//	for j := range n {
+//		largest = max(largest, src[j])
+//	}
+//
+//go:noescape
+func vecRowMaxF32AVX512(src *float32, n int) float32
+
+// vecRowMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowMaxF32AVX2(src *float32, n int) float32
+
+// vecRowDistanceF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += (src[j] - y[j]) * (src[j] - y[j])
+//	}
+//
+//go:noescape
+func vecRowDistanceF32AVX512(src, y *float32, n int) float32
+
+// vecRowDistanceF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowDistanceF32AVX2(src, y *float32, n int) float32
+
+// vecRowExpSumF32AVX512:
+//
+//	sum := 0
+//	for j := range n {
+//		sum += exp(src[j] - largest)
+//	}
+//
+//go:noescape
+func vecRowExpSumF32AVX512(src *float32, n int, largest float32) float32
+
+// vecRowExpSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowExpSumF32AVX2(src *float32, n int, largest float32) float32
+
+// vecColSumF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[j] += src[i*ld+j]
+//		}
+//	}
+//
+//go:noescape
+func vecColSumF32AVX512(dst, src *float32, ld, m, n int)
+
+// vecColSumF32AVX2 is the same loop.
+//
+//go:noescape
+func vecColSumF32AVX2(dst, src *float32, ld, m, n int)
+
+// vecTransposeF32AVX512, for m and n multiples of the lanes of a vector:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[j*ldd+i] = src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecTransposeF32AVX512(dst, src *float32, ldd, lds, m, n int, nt bool)
+
+// vecTransposeF32AVX2 is the same loop.
+//
+//go:noescape
+func vecTransposeF32AVX2(dst, src *float32, ldd, lds, m, n int, nt bool)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // What layer norm, dropout, batch norm and a masked softmax are made of agrees with plain
@@ -34,6 +35,7 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 		}
 		dst, x, y, gamma1, beta := rows[0], rows[1], rows[2], rows[3], rows[4]
 		const mean, scale, least, at = 0.25, 1.5, 1 << 29, 77
+		nt := n%4 == 1 // of rows that begin a page
 		check := func(name string, i int, got T, want, bound float64) {
 			t.Helper()
 			if e := math.Abs(float64(got) - want); !(e <= bound) {
@@ -53,12 +55,25 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 		for i := range x {
 			check("addRowSum", i, dst[i], float64(x[i]+y[i]), 0)
 		}
-		k.normalize(&dst[0], &x[0], &gamma1[0], &beta[0], n, mean, scale)
+		var distance, exponentials float64
+		largest := math.Inf(-1)
+		for i := range x {
+			d := float64(x[i]) - float64(y[i])
+			distance, largest = distance+d*d, max(largest, float64(x[i]))
+		}
+		for i := range x {
+			exponentials += math.Exp(float64(x[i]) - largest)
+		}
+		check("rowDistance", 0, k.rowDistance(&x[0], &y[0], n), distance, gamma[T](n+4)*distance)
+		check("rowMax", 0, k.rowMax(&x[0], n), largest, 0)
+		// Arguments reach down to -8, where a rounding is as many ulp of the result.
+		check("rowExpSum", 0, k.rowExpSum(&x[0], n, T(largest)), exponentials, gamma[T](n+16)*exponentials)
+		k.normalize(&dst[0], &x[0], &gamma1[0], &beta[0], n, mean, scale, nt)
 		for i := range x {
 			v, b := (float64(x[i])-mean)*scale*float64(gamma1[i]), float64(beta[i])
 			check("normalize", i, dst[i], v+b, gamma[T](4)*(math.Abs(v)+math.Abs(b)))
 		}
-		k.dropout(&dst[0], &x[0], n, scale, least, at)
+		k.dropout(&dst[0], &x[0], n, scale, least, at, nt)
 		for i := range x {
 			v := scale * float64(x[i])
 			if mix(at+uint32(i+1)*weyl) < least {
@@ -66,16 +81,62 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 			}
 			check("dropout", i, dst[i], v, gamma[T](1)*math.Abs(v))
 		}
+		const cells = 12 // rows of each column
+		if n%cells == 0 {
+			cols := n / cells
+			copy(dst[:cols], y)
+			k.colSum(&dst[0], &x[0], cols, cells, cols)
+			for j := range cols {
+				sum, magnitude := float64(y[j]), math.Abs(float64(y[j]))
+				for i := range cells {
+					v := float64(x[i*cols+j])
+					sum, magnitude = sum+v, magnitude+math.Abs(v)
+				}
+				check("colSum", j, dst[j], sum, gamma[T](cells)*magnitude)
+			}
+			index := []int32{int32(cells - 1), 0, 3, 3}
+			k.gatherRows(&dst[0], &x[0], &index[0], cols, cols, len(index), cols, nt)
+			for i := range len(index) * cols {
+				check("gatherRows", i, dst[i], float64(x[int(index[i/cols])*cols+i%cols]), 0)
+			}
+		}
 		// Rows of one element to all, each with its own factor.
 		for _, m := range []int{1, 2, n} {
 			cols := n / m
 			if cols == 0 {
 				continue
 			}
-			k.affineRows(&dst[0], &x[0], &gamma1[0], &beta[0], cols, cols, m, cols)
+			k.affineRows(&dst[0], &x[0], &gamma1[0], &beta[0], cols, cols, m, cols, nt)
 			for i := range m * cols {
 				v, b := float64(x[i])*float64(gamma1[i/cols]), float64(beta[i/cols])
 				check("affineRows", i, dst[i], v+b, gamma[T](2)*(math.Abs(v)+math.Abs(b)))
+			}
+		}
+	}
+}
+
+// Squares of several sizes change rows and columns, stored past the caches or not.
+func TestTranspose(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testTranspose[float32](t, isa)
+		testTranspose[float64](t, isa)
+	})
+}
+
+func testTranspose[T float](t *testing.T, isa ISA) {
+	side := squareOf[T](isa)
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, size := range [][2]int{{1, 1}, {1, 3}, {3, 1}, {2, 2}} {
+		m, n := size[0]*side, size[1]*side
+		src, dst := guardedOne[T](t, m*n, true), guardedOne[T](t, m*n, true)
+		fillRandom(r, src, m, n, n)
+		for _, nt := range []bool{false, true} {
+			clear(dst)
+			vecKernelsFor[T](isa).transpose(&dst[0], &src[0], m, n, m, n, nt && m*int(unsafe.Sizeof(T(0)))%64 == 0)
+			for i := range src {
+				if got := dst[i%n*m+i/n]; got != src[i] {
+					t.Fatalf("cpu: %s %T %dx%d nt %v: [%d,%d] = %g, want %g", isa, got, m, n, nt, i%n, i/n, got, src[i])
+				}
 			}
 		}
 	}

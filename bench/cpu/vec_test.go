@@ -46,6 +46,13 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		// The slope of silu is at most 1.1.
 		{"addSilu", k.addSilu, true, func(x, y, _, _ float64) (float64, float64) { return silu(x + y), (siluBound + 1.1) * plus(x, y) }},
 		{"siluMul", k.siluMul, true, func(x, y, _, _ float64) (float64, float64) { return silu(x) * y, (siluBound + 1) * math.Abs(x*y) }},
+		{"sub", k.sub, true, func(x, y, _, _ float64) (float64, float64) { return x - y, plus(x, y) }},
+		{"div", k.div, true, func(x, y, _, _ float64) (float64, float64) { return x / y, math.Abs(x / y) }},
+		{"scaleMul", k.scaleMul, true, func(x, y, a, _ float64) (float64, float64) { return a * x * y, 2 * math.Abs(a*x*y) }},
+		{"geluTanh", k.geluTanh, false, func(x, _, _, _ float64) (float64, float64) { return geluTanh(x), geluBound * math.Abs(x) }},
+		{"sigmoid", k.sigmoid, false, ulps(sigmoid, 3)},
+		{"copy", k.copy, false, func(x, _, _, _ float64) (float64, float64) { return x, 0 }},
+		{"set", k.set, false, func(_, _, _, b float64) (float64, float64) { return b, 0 }},
 		{"mul", k.mul, true, func(x, r, _, _ float64) (float64, float64) { return x * r, math.Abs(x * r) }},
 	}
 }
@@ -84,14 +91,14 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 			if !c.hasY {
 				y = nil
 			}
-			for _, inPlace := range []bool{false, true} {
+			for _, way := range []struct{ inPlace, nt bool }{{false, false}, {false, true}, {true, false}} {
 				original := append([]T{}, src...)
 				to := dst
-				if inPlace {
+				if way.inPlace {
 					to = src
 				}
-				c.kernel.slice(to, src, y, a, b)
-				compareMap(t, c, fmt.Sprintf("n=%d in place %v", n, inPlace), original, to, y, n, n, n, a, b)
+				c.kernel.storing(way.nt).slice(to, src, y, a, b)
+				compareMap(t, c, fmt.Sprintf("n=%d %+v", n, way), original, to, y, n, n, n, a, b)
 			}
 		}
 		for _, shape := range [][3]int{{1, 1, 1}, {14, 32, 32}, {13, 31, 37}, {3, 17, 18}, {6, 16, 50}, {8, 37, 37}, {3, 129, 150}} {
@@ -144,6 +151,8 @@ func TestActivationError(t *testing.T) {
 		k32, k64 := vecKernelsFor[float32](isa), vecKernelsFor[float64](isa)
 		testActivation(t, "gelu", k32.gelu, gelu, 12, geluBound)
 		testActivation(t, "gelu", k64.gelu, gelu, 12, geluBound)
+		testActivation(t, "geluTanh", k32.geluTanh, geluTanh, 12, geluBound)
+		testActivation(t, "geluTanh", k64.geluTanh, geluTanh, 12, geluBound)
 		testActivation(t, "silu", k32.silu, silu, 100, siluBound)
 		testActivation(t, "silu", k64.silu, silu, 800, siluBound)
 	})

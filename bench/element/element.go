@@ -56,12 +56,17 @@ var elements = map[schema.DType]Element{
 // up to 2^17 products.
 var sumInt32 = of(ToSum, integers, math.MinInt32)
 
+// labelInt32 is how labels and indices are stored.
+var labelInt32 = of(func(v float64) int32 { return int32(v) }, integers, -1)
+
 // Of the tensors of a type.
 func Of(d schema.DType) Element { return elements[d] }
 
-// OfTensor is that of the type, of its accumulators, or of factors.
+// OfTensor is that of the type, of its accumulators, of factors, or of labels.
 func OfTensor(t *bench.Tensor, d schema.DType) Element {
 	switch {
+	case t.Fill.Classes() > 0:
+		return labelInt32
 	case t.Sums && d == schema.INT8:
 		return sumInt32
 	case t.Factors, t.Sums && d != schema.FP64:

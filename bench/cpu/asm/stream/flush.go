@@ -27,6 +27,9 @@ func flushes(ctx *build.Context) {
 		ctx.MFENCE()
 		ctx.RET()
 	}
+	function(ctx, "storeFence", "func()")
+	ctx.SFENCE()
+	ctx.RET()
 	function(ctx, "cpuid7", "func() uint32")
 	ctx.MOVL(operand.U32(7), reg.EAX)
 	ctx.XORL(reg.ECX, reg.ECX)

@@ -13,7 +13,9 @@ const panel = 2
 // transposed: a softmax then needs no horizontal step.
 func (g *gen) columns() {
 	g.begin("ColMax", "func(dst, src *T, ld, m, n int)")
-	g.columnStrips(func(c strip) { g.columnMax(c) })
+	g.columnStrips(func(c strip) { g.columnReduce("VMAX", c) })
+	g.begin("ColSum", "func(dst, src *T, ld, m, n int)")
+	g.columnStrips(func(c strip) { g.columnReduce("VADD", c) })
 	g.begin("ColExpSum", "func(dst, src, shift, sum *T, ld, m, n int, scale T)")
 	scale := g.vector()
 	g.broadcast(g.argument("scale"), scale)
@@ -73,7 +75,7 @@ func (g *gen) down(c strip, body func(dst, src reg.GPVirtual)) {
 	g.JNZ(operand.LabelRef(c.label))
 }
 
-func (g *gen) columnMax(c strip) {
+func (g *gen) columnReduce(mnemonic string, c strip) {
 	acc := make([]reg.VecVirtual, c.count)
 	for u := range acc {
 		acc[u] = g.vector()
@@ -83,7 +85,7 @@ func (g *gen) columnMax(c strip) {
 		for u := range acc {
 			x := g.vector()
 			g.get(c.mem(g, src, u), c.mask, x)
-			g.op("VMAX", x, acc[u], acc[u])
+			g.op(mnemonic, x, acc[u], acc[u])
 		}
 	})
 	for u := range acc {

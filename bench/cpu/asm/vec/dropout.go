@@ -18,7 +18,7 @@ const (
 const dropoutVectors = 4
 
 func (g *gen) dropout() {
-	g.begin("Dropout", "func(dst, src *T, n int, scale T, least, at uint32)")
+	g.begin("Dropout", "func(dst, src *T, n int, scale T, least, at uint32, nt bool)")
 	dst, src, left := g.load("dst"), g.load("src"), g.load("n")
 	unroll := dropoutVectors
 	if !g.wide() {
@@ -35,7 +35,7 @@ func (g *gen) dropout() {
 	}
 	at := g.GP64()
 	g.XORQ(at, at)
-	vectors := func(count int, mask *mask) {
+	vectors := func(count int, mask *mask, nt bool) {
 		g.interleave(count, func(u int) {
 			h := g.vector()
 			if u == 0 {
@@ -49,26 +49,33 @@ func (g *gen) dropout() {
 			g.fetchAhead(src, at, u)
 			g.op("VMUL", scale, x, x)
 			g.keep(x, h, least)
-			g.put(x, mask, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
+			g.store(x, mask, nt, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
 		})
 		g.VPADDD(g.pinned[uint64(step(count))], counter, counter)
 	}
 	for _, loop := range []struct {
 		name  string
 		count int
-	}{{"main", unroll}, {"single", 1}} {
+		nt    bool
+	}{{"nt", unroll, true}, {"main", unroll, false}, {"single", 1, false}} {
+		if loop.nt {
+			g.skipUnlessNT(dst, loop.name+"skip")
+		}
 		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(loop.name + "done"))
 		g.Label(loop.name)
-		vectors(loop.count, nil)
+		vectors(loop.count, nil, loop.nt)
 		g.ADDQ(operand.I32(loop.count*g.isa.Bytes), at)
 		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
 		g.JGE(operand.LabelRef(loop.name))
 		g.Label(loop.name + "done")
 		g.ADDQ(operand.I32(loop.count*g.lanes()), left)
+		if loop.nt {
+			g.Label(loop.name + "skip")
+		}
 	}
 	g.JZ(operand.LabelRef("return"))
-	vectors(1, g.mask(left))
+	vectors(1, g.mask(left), false)
 	g.Label("return")
 	g.end()
 }

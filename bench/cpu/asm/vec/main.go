@@ -29,6 +29,7 @@ func main() {
 				g.dropout()
 				g.dots()
 				g.copyColumns()
+				g.transpose()
 				g.taps()
 				g.constants()
 			})

@@ -7,7 +7,7 @@ import (
 
 func immediate(n int) operand.U8 { return operand.U8(n) }
 
-const mapSignature = "func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T)"
+const mapSignature = "func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, nt bool)"
 
 // args are the operands of one vector of a map besides src itself.
 type args struct {
@@ -21,14 +21,19 @@ type mapped struct {
 	name    string
 	y, a, b bool
 	perRow  bool // a and b are one of each row
+	gather  bool // row i of src is the one that index[i] says
+	noSrc   bool // f needs no x
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
 }
 
 func (k mapped) signature() string {
-	if k.perRow {
-		return "func(dst, src, a, b *T, ldd, lds, m, n int)"
+	switch {
+	case k.perRow:
+		return "func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)"
+	case k.gather:
+		return "func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)"
 	}
 	return mapSignature
 }
@@ -40,6 +45,8 @@ func (g *gen) maps() {
 	silu := []konst{g.num(0), magic, g.num(g.siluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
+	same := func(x reg.Register, _ args) reg.Register { return x }
+	sigmoid := []konst{g.num(g.sigmoidMax()), g.num(-g.sigmoidMax()), g.num(1), magic}
 	affine := func(x reg.Register, v args) reg.Register { g.op("VFMADD213", v.b, v.a, x); return x }
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: g.expPins(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
@@ -60,6 +67,14 @@ func (g *gen) maps() {
 		{name: "AddSilu", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
 		{name: "SiluMul", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
+		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
+		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
+		{name: "ScaleMul", y: true, a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(mul(x, v.a), v.y()) }},
+		{name: "GeluTanh", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
+		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
+		{name: "Copy", unroll: 8, f: same},
+		{name: "Set", b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
+		{name: "GatherRows", gather: true, unroll: 8, f: same},
 	} {
 		g.mapKernel(k)
 	}
@@ -79,7 +94,10 @@ func (g *gen) mapKernel(k mapped) {
 	g.begin(k.name, k.signature())
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
 	m, n := g.load("m"), g.load("n")
-	pointers, distances := []reg.GPVirtual{dst, src}, []reg.GPVirtual{ldd, lds}
+	pointers, distances := []reg.GPVirtual{dst}, []reg.GPVirtual{ldd}
+	if !k.gather && !k.noSrc {
+		pointers, distances = append(pointers, src), append(distances, lds)
+	}
 	var y reg.GPVirtual
 	if k.y {
 		y = g.load("y")
@@ -118,15 +136,28 @@ func (g *gen) mapKernel(k mapped) {
 		g.bytes(d)
 		g.SUBQ(left, d)
 	}
+	advancing := pointers
+	var next reg.GPVirtual
+	if k.gather {
+		next = g.GP64()
+		advancing = append(advancing, src, next)
+		g.bytes(lds)
+		perRow = append(perRow, g.gatherRow(src, next, lds, m))
+	}
 	at := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
-	vectors := func(count int, mask *mask) {
+	vectors := func(count int, mask *mask, nt bool) {
 		results := make([]reg.Register, count)
 		g.interleave(count, func(u int) {
 			x := g.vector()
-			g.get(at(src, u), mask, x)
-			if k.unroll < 8 {
+			if !k.noSrc {
+				g.get(at(src, u), mask, x)
+			}
+			switch {
+			case k.gather:
+				g.emit("PREFETCHT0", at(next, u))
+			case k.unroll < 8:
 				g.fetchAhead(src, nil, u)
 			}
 			w := v
@@ -136,7 +167,7 @@ func (g *gen) mapKernel(k mapped) {
 				return r
 			}
 			results[u] = k.f(x, w)
-			g.put(results[u], mask, at(dst, u))
+			g.store(results[u], mask, nt, at(dst, u))
 		})
 	}
 	unroll := k.unroll
@@ -151,21 +182,28 @@ func (g *gen) mapKernel(k mapped) {
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{"main", unroll}, {"single", 1}} {
+		nt    bool
+	}{{"nt", unroll, true}, {"main", unroll, false}, {"single", 1, false}} {
+		if step.nt {
+			g.skipUnlessNT(dst, step.name+"skip")
+		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
-		vectors(step.count, nil)
-		for _, p := range pointers {
+		vectors(step.count, nil, step.nt)
+		for _, p := range advancing {
 			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)
 		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JGE(operand.LabelRef(step.name))
 		g.Label(step.name + "done")
 		g.ADDQ(operand.I32(step.count*g.lanes()), left)
+		if step.nt {
+			g.Label(step.name + "skip")
+		}
 	}
 	g.JZ(operand.LabelRef("next"))
-	vectors(1, g.mask(left))
+	vectors(1, g.mask(left), false)
 	g.Label("next")
 	for i, p := range pointers {
 		g.ADDQ(distances[i], p)
@@ -173,4 +211,35 @@ func (g *gen) mapKernel(k mapped) {
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
+}
+
+// skipUnlessNT jumps unless the argument nt asks for non-temporal stores and dst begins
+// with a cache line, of which they write whole ones.
+func (g *gen) skipUnlessNT(dst reg.Register, label string) {
+	g.CMPB(g.argument("nt"), operand.U8(0))
+	g.JEQ(operand.LabelRef(label))
+	g.TESTQ(operand.U32(63), dst)
+	g.JNE(operand.LabelRef(label))
+}
+
+// gatherRow finds row index[i], and the next one, which is fetched meanwhile: rows that
+// lie anywhere give the hardware nothing to predict.
+func (g *gen) gatherRow(src, next, lds, m reg.GPVirtual) func() {
+	table, index := g.GP64(), g.load("index")
+	g.MOVQ(src, table)
+	find := func(i int, row reg.GPVirtual) {
+		g.MOVLQSX(operand.Mem{Base: index, Disp: 4 * i}, row)
+		g.IMULQ(lds, row)
+		g.ADDQ(table, row)
+	}
+	return func() {
+		find(0, src)
+		g.MOVQ(src, next)
+		g.CMPQ(m, operand.I32(1))
+		label := "last"
+		g.JEQ(operand.LabelRef(label))
+		find(1, next)
+		g.Label(label)
+		g.ADDQ(operand.I32(4), index)
+	}
 }

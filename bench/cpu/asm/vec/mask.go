@@ -56,6 +56,15 @@ func (g *gen) put(v reg.Register, k *mask, m operand.Mem) {
 	}
 }
 
+// store is put, or a store past the caches.
+func (g *gen) store(v reg.Register, k *mask, nt bool, m operand.Mem) {
+	if nt {
+		g.op("VMOVNT", v, m)
+		return
+	}
+	g.put(v, k, m)
+}
+
 // only replaces the lanes left out by those of other.
 func (g *gen) only(k *mask, other, v reg.Register) {
 	switch {

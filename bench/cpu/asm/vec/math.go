@@ -191,6 +191,27 @@ func (g *gen) siluOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.siluMax()))
 	r := g.vector()
 	g.op("VOR", g.signBit(), a, r)
+	return g.gated(x, a, r)
+}
+
+// geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z and
+// z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+func (g *gen) geluTanh(x reg.Register) reg.Register {
+	limit := g.num(g.siluMax())
+	a := g.clampMagnitude(x, limit)
+	c := 2 * math.Sqrt(2/math.Pi)
+	square, r := g.vector(), g.vector()
+	g.op("VMUL", a, a, square)
+	g.set(g.num(c*0.044715), r)
+	g.op("VFMADD213", g.num(c), square, r)
+	g.op("VMUL", a, r, r)
+	g.op("VMIN", r, g.pinned[uint64(limit)], r)
+	g.op("VOR", g.signBit(), r, r)
+	return g.gated(x, a, r)
+}
+
+// gated is max(x, 0) - a t / (1 + t) with t = e^r, r <= 0.
+func (g *gen) gated(x, a, r reg.Register) reg.Register {
 	t, _ := g.split(r)
 	p := g.expReduced(r)
 	g.shift(t)
@@ -203,10 +224,27 @@ func (g *gen) siluOf(x reg.Register) reg.Register {
 	return y
 }
 
+// sigmoid is 1 / (1 + e^-x).
+func (g *gen) sigmoid(x reg.Register) reg.Register {
+	g.op("VMIN", x, g.pinned[uint64(g.num(g.sigmoidMax()))], x)
+	g.op("VMAX", x, g.pinned[uint64(g.num(-g.sigmoidMax()))], x)
+	g.op("VXOR", g.signBit(), x, x)
+	t, _ := g.split(x)
+	p := g.expReduced(x)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	one := g.pinned[uint64(g.num(1))]
+	g.op("VADD", one, p, p)
+	return g.quotient(one, p)
+}
+
+// sigmoidMax is where e^x and its inverse are still normal numbers.
+func (g *gen) sigmoidMax() float64 { return math.Floor(float64(g.bias-1) * math.Ln2) }
+
 // siluMax is where 2^n of e^-x is 0.
 func (g *gen) siluMax() float64 { return float64(g.bias) * math.Ln2 }
 
-// quotient is p/d for d in [1, 2]. A division takes 16 cycles for 16 numbers; AVX-512
+// quotient is p/d for d from 1 to where 1/d is no normal number. A division takes 16 cycles for 16 numbers; AVX-512
 // has an estimate of 14 bits, of which each step of Newton's method doubles the
 // number: p/d = q + (p - d q) / d in the last.
 func (g *gen) quotient(p, d reg.Register) reg.Register {

@@ -14,6 +14,9 @@ func (g *gen) reductions() {
 	g.rowSum("RowSum", "func(src *T, n int) T", false)
 	g.rowSum("AddRowSum", "func(dst, src, y *T, n int) T", true)
 	g.rowSquares()
+	g.rowMax()
+	g.rowDistance()
+	g.rowExpSum()
 }
 
 // strip walks the n elements of a row: accumulators vectors at a time, single
@@ -148,11 +151,82 @@ func (g *gen) rowSquares() {
 	g.result("VADD", acc)
 }
 
+// rowMax is the largest element of a row.
+func (g *gen) rowMax() {
+	g.begin("RowMax", "func(src *T, n int) T")
+	src, n, at := g.load("src"), g.load("n"), g.GP64()
+	acc := g.accumulate(g.num(math.Inf(-1)))
+	g.strip("strip", n, at, func(count int, mask *mask) {
+		for u := range count {
+			g.maximum(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, acc[u])
+		}
+	})
+	g.result("VMAX", acc)
+}
+
+// maximum raises acc to the selected lanes of a vector, which may be in memory.
+func (g *gen) maximum(v operand.Op, mask *mask, acc reg.Register) {
+	if mask == nil {
+		g.op("VMAX", v, acc, acc)
+		return
+	}
+	x, inRegister := v.(reg.Register)
+	if !inRegister {
+		x = g.vector()
+		g.get(v.(operand.Mem), mask, x)
+	}
+	low := g.vector()
+	g.set(g.num(math.Inf(-1)), low)
+	g.only(mask, low, x)
+	g.op("VMAX", x, acc, acc)
+}
+
+// rowDistance is the sum of (src - y)^2.
+func (g *gen) rowDistance() {
+	g.begin("RowDistance", "func(src, y *T, n int) T")
+	src, y, n, at := g.load("src"), g.load("y"), g.load("n"), g.GP64()
+	acc := g.accumulate(g.num(0))
+	g.strip("strip", n, at, func(count int, mask *mask) {
+		for u := range count {
+			x, z := g.vector(), g.vector()
+			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.get(operand.Mem{Base: y, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, z)
+			g.op("VSUB", z, x, x) // 0 in the lanes left out
+			g.op("VFMADD231", x, x, acc[u])
+		}
+	})
+	g.result("VADD", acc)
+}
+
+// rowExpSum is the sum of e^(src - largest). The next row is fetched meanwhile.
+func (g *gen) rowExpSum() {
+	g.begin("RowExpSum", "func(src *T, n int, largest T) T")
+	src, n, at := g.load("src"), g.load("n"), g.GP64()
+	largest := g.vector()
+	g.broadcast(g.argument("largest"), largest)
+	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	acc := g.accumulate(g.num(0))
+	next := g.following(src, n)
+	g.strip("strip", n, at, func(count int, mask *mask) {
+		for line := 0; line < count*g.isa.Bytes; line += 64 {
+			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: line})
+		}
+		g.interleave(count, func(u int) {
+			x := g.vector()
+			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.op("VSUB", largest, x, x)
+			g.accumulateMasked(g.expNonPositive(x), mask, acc[u])
+		})
+	})
+	g.result("VADD", acc)
+}
+
 // softmax passes over each row three times: the maximum, of src or of dst = src + y; the
 // exponentials of the distance to it, and their sum; the division. The rows come from
-// far: while the exponentials keep the units busy, the next row is fetched.
+// far: while the exponentials keep the units busy, the next row is fetched. If there is
+// room for a row, the first passes write there and the last one stores past the caches.
 func (g *gen) softmax() {
-	g.begin("Softmax", "func(dst, src, y *T, ldd, lds, ldy, m, n int, scale T)")
+	g.begin("Softmax", "func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)")
 	dst, src, y, m := g.load("dst"), g.load("src"), g.load("y"), g.load("m")
 	ldd, lds, ldy := g.load("ldd"), g.load("lds"), g.load("ldy")
 	n, at, next, from := g.GP64(), g.GP64(), g.GP64(), g.GP64()
@@ -165,17 +239,12 @@ func (g *gen) softmax() {
 	g.pin(g.expMinFlushed(), g.num(g.magic()))
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	row := g.GP64()
+	g.Load(g.Param("room"), row)
+	g.TESTQ(row, row)
+	g.CMOVQEQ(dst, row)
 
-	lowest := g.num(math.Inf(-1))
-	acc := g.accumulate(lowest)
-	maximum := func(x reg.VecVirtual, mask *mask, acc reg.VecVirtual) {
-		if mask != nil {
-			low := g.vector()
-			g.set(lowest, low)
-			g.only(mask, low, x)
-		}
-		g.op("VMAX", x, acc, acc)
-	}
+	acc := g.accumulate(g.num(math.Inf(-1)))
 	g.TESTQ(y, y)
 	g.JZ(operand.LabelRef("plain"))
 	g.strip("add", n, at, func(count int, mask *mask) {
@@ -184,23 +253,17 @@ func (g *gen) softmax() {
 			g.get(memory(src, u), mask, x)
 			g.get(memory(y, u), mask, z)
 			g.op("VADD", z, x, x)
-			g.put(x, mask, memory(dst, u))
-			maximum(x, mask, acc[u])
+			g.put(x, mask, memory(row, u))
+			g.maximum(x, mask, acc[u])
 		}
 	})
 	g.ADDQ(ldy, y)
-	g.MOVQ(dst, from)
+	g.MOVQ(row, from)
 	g.JMP(operand.LabelRef("known"))
 	g.Label("plain")
 	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
-			if mask == nil {
-				g.op("VMAX", memory(src, u), acc[u], acc[u])
-				continue
-			}
-			x := g.vector()
-			g.get(memory(src, u), mask, x)
-			maximum(x, mask, acc[u])
+			g.maximum(memory(src, u), mask, acc[u])
 		}
 	})
 	g.MOVQ(src, from)
@@ -219,7 +282,7 @@ func (g *gen) softmax() {
 			g.get(memory(from, u), mask, x)
 			g.op("VFMSUB213", largest, scale, x)
 			p := g.expNonPositive(x)
-			g.put(p, mask, memory(dst, u))
+			g.put(p, mask, memory(row, u))
 			g.accumulateMasked(p, mask, acc[u])
 		})
 	})
@@ -227,14 +290,25 @@ func (g *gen) softmax() {
 	g.set(g.num(1), inverse)
 	g.op("VDIV", sum, inverse, inverse)
 
-	g.strip("scale", n, at, func(count int, mask *mask) {
-		for u := range count {
-			x := g.vector()
-			g.get(memory(dst, u), mask, x)
-			g.op("VMUL", inverse, x, x)
-			g.put(x, mask, memory(dst, u))
+	scaled := func(nt bool) func(count int, mask *mask) {
+		return func(count int, mask *mask) {
+			for u := range count {
+				x := g.vector()
+				g.get(memory(row, u), mask, x)
+				g.op("VMUL", inverse, x, x)
+				g.store(x, mask, nt && count > 1, memory(dst, u))
+			}
 		}
-	})
+	}
+	g.CMPQ(row, dst)
+	g.JEQ(operand.LabelRef("kept"))
+	g.TESTQ(operand.U32(63), dst)
+	g.JNE(operand.LabelRef("kept"))
+	g.strip("stream", n, at, scaled(true))
+	g.JMP(operand.LabelRef("written"))
+	g.Label("kept")
+	g.strip("scale", n, at, scaled(false))
+	g.Label("written")
 	g.ADDQ(ldd, dst)
 	g.MOVQ(next, src)
 	g.DECQ(m)

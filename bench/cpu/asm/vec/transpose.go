@@ -1,0 +1,119 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of the
+// number of lanes: squares of as many vectors as a vector has lanes. The rows of dst are
+// written from left to right, so that stores past the caches fill lines.
+func (g *gen) transpose() {
+	g.begin("Transpose", "func(dst, src *T, ldd, lds, m, n int, nt bool)")
+	lanes := g.lanes()
+	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
+	g.bytes(ldd)
+	g.bytes(lds)
+	nt := g.GP64()
+	g.MOVBQZX(g.argument("nt"), nt)
+	g.Label("columns")
+	to, from, left := g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(dst, to)
+	g.MOVQ(src, from)
+	g.Load(g.Param("m"), left)
+	g.Label("square")
+	rows := make([]reg.VecVirtual, lanes)
+	at := g.GP64()
+	g.MOVQ(from, at)
+	for i := range rows {
+		rows[i] = g.vector()
+		g.op("VMOVU", operand.Mem{Base: at}, rows[i])
+		g.ADDQ(lds, at)
+	}
+	g.MOVQ(at, from) // the next square below
+	rows = g.transposed(rows)
+	store := func(mnemonic string) {
+		at := g.GP64()
+		g.MOVQ(to, at)
+		for i := range rows {
+			g.op(mnemonic, rows[i], operand.Mem{Base: at})
+			if i+1 < len(rows) {
+				g.ADDQ(ldd, at)
+			}
+		}
+	}
+	g.TESTQ(nt, nt)
+	g.JNE(operand.LabelRef("nt"))
+	store("VMOVU")
+	g.JMP(operand.LabelRef("stored"))
+	g.Label("nt")
+	store("VMOVNT")
+	g.Label("stored")
+	g.ADDQ(operand.I32(g.isa.Bytes), to)
+	g.SUBQ(operand.I32(lanes), left)
+	g.JNZ(operand.LabelRef("square"))
+	g.ADDQ(operand.I32(g.isa.Bytes), src)
+	down := g.GP64()
+	g.MOVQ(ldd, down)
+	g.SHLQ(operand.U8(log2(lanes)), down)
+	g.ADDQ(down, dst)
+	g.SUBQ(operand.I32(lanes), g.argument("n"))
+	g.JNZ(operand.LabelRef("columns"))
+	g.end()
+}
+
+func log2(n int) int {
+	k := 0
+	for 1<<k < n {
+		k++
+	}
+	return k
+}
+
+// transposed are the columns of a square. First those of 16 bytes by 4 or 2 rows, in each
+// part of 16 bytes of the vectors; then the parts change places as elements of a square
+// of 2 or 4 parts.
+func (g *gen) transposed(v []reg.VecVirtual) []reg.VecVirtual {
+	each := 16 / g.size // elements of a part, rows of a small square
+	pair := func(mnemonic string, a, b reg.VecVirtual) (low, high reg.VecVirtual) {
+		low, high = g.vector(), g.vector()
+		g.emit("VUNPCKL"+mnemonic, b, a, low)
+		g.emit("VUNPCKH"+mnemonic, b, a, high)
+		return low, high
+	}
+	small := make([]reg.VecVirtual, len(v))
+	for i := 0; i < len(v); i += each {
+		if g.size == 8 {
+			small[i], small[i+1] = pair("PD", v[i], v[i+1])
+			continue
+		}
+		a, b := pair("PS", v[i], v[i+1])
+		c, d := pair("PS", v[i+2], v[i+3])
+		small[i], small[i+1] = pair("PD", a, c)
+		small[i+2], small[i+3] = pair("PD", b, d)
+	}
+	// small[i+k] has column p*each + k of the rows i... in part p.
+	out := make([]reg.VecVirtual, len(v))
+	for k := range each {
+		if !g.wide() {
+			a, b := small[k], small[each+k]
+			low, high := g.vector(), g.vector()
+			g.VPERM2F128(operand.U8(0x20), b, a, low)
+			g.VPERM2F128(operand.U8(0x31), b, a, high)
+			out[k], out[each+k] = low, high
+			continue
+		}
+		// Parts 0 and 2, or 1 and 3, of two vectors; and again.
+		pick := func(parts int, a, b reg.VecVirtual) reg.VecVirtual {
+			x := g.vector()
+			g.VSHUFF64X2(operand.U8(parts), b, a, x)
+			return x
+		}
+		const even, odd = 0b10_00_10_00, 0b11_01_11_01
+		e0, e1 := pick(even, small[k], small[each+k]), pick(even, small[2*each+k], small[3*each+k])
+		o0, o1 := pick(odd, small[k], small[each+k]), pick(odd, small[2*each+k], small[3*each+k])
+		out[k], out[2*each+k] = pick(even, e0, e1), pick(odd, e0, e1)
+		out[each+k], out[3*each+k] = pick(even, o0, o1), pick(odd, o0, o1)
+	}
+	return out
+}

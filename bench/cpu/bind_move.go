@@ -1,0 +1,79 @@
+package cpu
+
+import "hwcal/bench"
+
+func init() {
+	register("embedding", bindEmbedding[float32], bindEmbedding[float64])
+	register("concat", bindConcat[float32], bindConcat[float64])
+	register("transpose", bindTranspose[float32], bindTranspose[float64])
+}
+
+// bindEmbedding copies rows of a table.
+func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	table, index, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
+	n := widthOf(c.Output())
+	gather := vecKernelsFor[T](ws.isa).gatherRows
+	parts, most := partsOf(ws, len(index), 1), max(1, vecCall/n) // rows of a call
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return func(w *worker) {
+			p := parts[w.id]
+			for i := p.lo; i < p.hi; i += most {
+				rows := min(most, p.hi-i)
+				inCalls(n, func(lo, hi int) { gather(&dst[i*n+lo], &table[lo], &index[i], n, n, rows, hi-lo, nt) })
+			}
+		}
+	}), nil
+}
+
+// bindConcat copies the rows of both matrices, some of each in turn.
+func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	x, z, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
+	n, k := widthOf(c[0].In[0]), widthOf(c[0].In[1])
+	parts, most := partsOf(ws, len(x)/n, 1), max(1, vecCall/(n+k))
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		move := vecKernelsFor[T](ws.isa).copy.storing(nt)
+		return func(w *worker) {
+			p := parts[w.id]
+			for i := p.lo; i < p.hi; i += most {
+				rows := min(most, p.hi-i)
+				move.matrix(dst[i*(n+k):], n+k, x[i*n:], n, nil, 0, rows, n, 0, 0)
+				move.matrix(dst[i*(n+k)+n:], n+k, z[i*k:], k, nil, 0, rows, k, 0, 0)
+			}
+		}
+	}), nil
+}
+
+// transposeBlock is the number of rows and of columns that are transposed at a time. Rows
+// of that many elements are some cache lines.
+const transposeBlock = 64
+
+// bindTranspose cuts a matrix into blocks, one row of blocks of the result after the other.
+func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
+	transpose, square := vecKernelsFor[T](ws.isa).transpose, squareOf[T](ws.isa)
+	down := ceilDiv(m, transposeBlock)
+	parts := partsOf(ws, down*ceilDiv(n, transposeBlock), 1)
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		nt = nt && m%lineElems == 0
+		return func(w *worker) {
+			for b := parts[w.id].lo; b < parts[w.id].hi; b++ {
+				i, j := b%down*transposeBlock, b/down*transposeBlock
+				rows, cols := min(transposeBlock, m-i), min(transposeBlock, n-j)
+				wholeRows, wholeCols := rows/square*square, cols/square*square
+				if wholeRows > 0 && wholeCols > 0 {
+					transpose(&dst[j*m+i], &src[i*n+j], m, n, wholeRows, wholeCols, nt)
+				}
+				for r := i; r < i+rows; r++ {
+					first := j
+					if r < i+wholeRows {
+						first += wholeCols
+					}
+					for s := first; s < j+cols; s++ {
+						dst[s*m+r] = src[r*n+s]
+					}
+				}
+			}
+		}
+	}), nil
+}

@@ -1,0 +1,140 @@
+package cpu
+
+import (
+	"math"
+
+	"hwcal/bench"
+)
+
+func init() {
+	for _, r := range []bench.Reduction{bench.ReduceSum, bench.ReduceMax, bench.ReduceMean} {
+		register("reduce_"+string(r)+"_rows", bindReduceRows[float32](r), bindReduceRows[float64](r))
+		register("reduce_"+string(r)+"_cols", bindReduceCols[float32](r), bindReduceCols[float64](r))
+	}
+	register("mse", bindMSE[float32], bindMSE[float64])
+	register("cross_entropy", bindCrossEntropy[float32], bindCrossEntropy[float64])
+}
+
+// inCalls runs f over parts [lo, hi) of n elements, few enough for a call that the
+// collector cannot interrupt.
+func inCalls(n int, f func(lo, hi int)) {
+	for lo := 0; lo < n; lo += vecCall {
+		f(lo, min(lo+vecCall, n))
+	}
+}
+
+// max of a row of any length.
+func (k *vecKernels[T]) max(row []T) T {
+	largest := T(math.Inf(-1))
+	inCalls(len(row), func(lo, hi int) { largest = max(largest, k.rowMax(&row[lo], hi-lo)) })
+	return largest
+}
+
+// sum of a row of any length.
+func (k *vecKernels[T]) sum(row []T) T {
+	var sum T
+	inCalls(len(row), func(lo, hi int) { sum += k.rowSum(&row[lo], hi-lo) })
+	return sum
+}
+
+func bindReduceRows[T float](r bench.Reduction) binder {
+	return func(ws *workspace, c bench.Chain) (*kernel, error) {
+		k := vecKernelsFor[T](ws.isa)
+		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+		n := widthOf(c[0].In[0])
+		reduce := k.sum
+		switch r {
+		case bench.ReduceMax:
+			reduce = k.max
+		case bench.ReduceMean:
+			reduce = func(row []T) T { return k.sum(row) / T(n) }
+		}
+		return elementwise(ws, c.String(), rowsOf(ws, c, func(i int) { dst[i] = reduce(src[i*n:][:n]) })), nil
+	}
+}
+
+// colRows is the number of rows of which a column kernel reduces a few columns at a time:
+// as many streams as the hardware fetches ahead.
+const colRows = 8
+
+// bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
+func bindReduceCols[T float](r bench.Reduction) binder {
+	return func(ws *workspace, c bench.Chain) (*kernel, error) {
+		k := vecKernelsFor[T](ws.isa)
+		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+		n := widthOf(c[0].In[0])
+		partial, err := blocksOf[T](ws, n)
+		if err != nil {
+			return nil, err
+		}
+		reduce, empty := k.colSum, T(0)
+		if r == bench.ReduceMax {
+			reduce, empty = k.colMax, T(math.Inf(-1))
+		}
+		rows := func(dst, src []T, m int) {
+			for lo := 0; lo < n; lo += vecCall / colRows {
+				count := min(n-lo, vecCall/colRows)
+				reduce(&dst[lo], &src[lo], n, m, count)
+			}
+		}
+		parts, columns := partsOf(ws, len(src)/n, 1), partsOf(ws, n, lineElems)
+		return elementwise(ws, c.String(), func(w *worker) {
+			mine := partial[w.id]
+			k.set.slice(mine, mine, nil, 0, empty)
+			for i := parts[w.id].lo; i < parts[w.id].hi; i += colRows {
+				rows(mine, src[i*n:], min(colRows, parts[w.id].hi-i))
+			}
+			w.barrier()
+			p := columns[w.id]
+			if p.lo == p.hi {
+				return
+			}
+			to := dst[p.lo:p.hi]
+			copy(to, partial[0][p.lo:p.hi])
+			for _, from := range partial[1:] {
+				inCalls(len(to), func(lo, hi int) { reduce(&to[lo], &from[p.lo+lo], n, 1, hi-lo) })
+			}
+			if r == bench.ReduceMean {
+				k.scale.slice(to, to, nil, T(1/float64(len(src)/n)), 0)
+			}
+		}), nil
+	}
+}
+
+// bindMSE adds up the parts of all workers in float64.
+func bindMSE[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k := vecKernelsFor[T](ws.isa)
+	x, target, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
+	sums, err := blocksOf[float64](ws, 1)
+	if err != nil {
+		return nil, err
+	}
+	parts := partsOf(ws, len(x), lineElems)
+	return elementwise(ws, c.String(), func(w *worker) {
+		p, sum := parts[w.id], 0.0
+		inCalls(p.hi-p.lo, func(lo, hi int) {
+			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo))
+		})
+		sums[w.id][0] = sum
+		w.barrier()
+		if w.id == 0 {
+			sum := 0.0
+			for _, s := range sums {
+				sum += s[0]
+			}
+			dst[0] = T(sum / float64(len(x)))
+		}
+	}), nil
+}
+
+func bindCrossEntropy[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k := vecKernelsFor[T](ws.isa)
+	x, labels, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
+	n := widthOf(c[0].In[0])
+	return elementwise(ws, c.String(), rowsOf(ws, c, func(i int) {
+		row := x[i*n:][:n]
+		largest, sum := k.max(row), T(0)
+		inCalls(n, func(lo, hi int) { sum += k.rowExpSum(&row[lo], hi-lo, largest) })
+		dst[i] = T(float64(largest) + math.Log(float64(sum)) - float64(row[labels[i]]))
+	})), nil
+}

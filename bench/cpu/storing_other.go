@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package cpu
+
+func canStorePast(ISA) bool { return false }
+
+func storeFence() {}
