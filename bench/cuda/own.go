@@ -51,3 +51,11 @@ func (b *Backend) stay(n int64, threads, each int) Grid {
 	g.Blocks[0] = min(g.Blocks[0], b.sms*blocksPerSM)
 	return g
 }
+
+// scalar is an argument of the type `acc` of the kernels in floating types: double in fp64, else float.
+func (ws *workspace) scalar(v float64) Arg {
+	if ws.dtype == schema.FP64 {
+		return Double(v)
+	}
+	return Float(v)
+}

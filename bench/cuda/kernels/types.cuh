@@ -28,6 +28,7 @@ __device__ inline elem narrow(acc x) {
 struct elem { unsigned short bits; };
 typedef float acc;
 __device__ inline acc widen(elem x) { return __uint_as_float((unsigned)x.bits << 16); }
+#ifdef HWCAL_EMULATED
 __device__ inline elem narrow(acc x) {
   unsigned bits = __float_as_uint(x);
   elem e;
@@ -35,6 +36,13 @@ __device__ inline elem narrow(acc x) {
   else e.bits = (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   return e;
 }
+#else
+__device__ inline elem narrow(acc x) {
+  elem e;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(e.bits) : "f"(x));
+  return e;
+}
+#endif
 #elif defined(HWCAL_FP16)
 struct elem { unsigned short bits; };
 typedef float acc;
