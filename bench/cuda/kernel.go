@@ -103,11 +103,29 @@ func (b *Backend) Unsupported(d schema.DType) string {
 	return fmt.Sprintf("this version has no kernels in %s for CUDA devices", d)
 }
 
-// Bind prepares the kernel of a chain. The providers come in their order, but that of the whole
-// chain of the case before the others: both sides of a pair then share its kernels.
+// binding is a chain's kernel and who provides it, or why there is none.
+type binding struct {
+	kernel *kernel
+	by     provider
+	err    error
+}
+
+// Bind prepares the kernel of a chain. That of the whole chain of the case is there already; its
+// provider is preferred for the operations, so that both sides of a pair share its kernels.
 func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
+	b := ws.whole
+	if c.String() != ws.chain {
+		b = ws.bind(c, ws.whole.by)
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	return b.kernel, nil
+}
+
+// bind asks the preferred provider first, then the others in their order.
+func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	candidates := ws.backend.usable(c.String(), ws.dtype)
-	preferred := ws.provider
 	slices.SortStableFunc(candidates, func(a, b entry) int {
 		switch {
 		case a.provider == b.provider:
@@ -123,12 +141,12 @@ func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	for _, e := range candidates {
 		var k *kernel
 		if k, err = e.bind(ws, c); err == nil {
-			return k, nil
+			return binding{kernel: k, by: e.provider}
 		}
 		err = fmt.Errorf("cuda: bind %s %s by %s: %w", c, ws.dtype, e.provider, err)
 		if !isUnsupported(err) {
 			break
 		}
 	}
-	return nil, err
+	return binding{by: own, err: err}
 }

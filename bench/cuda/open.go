@@ -29,5 +29,7 @@ func Open(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, errors.Join(err, context.Close())
 	}
+	l, err := openCuBLASLt(context)
+	b.add(cuBLASLt, l, err)
 	return b, nil
 }

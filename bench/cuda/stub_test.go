@@ -37,7 +37,10 @@ func buildStub(t *testing.T, name string, flags ...string) string {
 	path := filepath.Join(t.TempDir(), name+".so")
 	args := append([]string{"-shared", "-fPIC", "-Wall", "-Werror", "-pthread", "-o", path, filepath.Join("testdata", name+".c")}, flags...)
 	if dir := nvidiaDir(); dir != "" {
-		args = append(args, "-DCUDA_H", "-I", filepath.Join(dir, "cuda_runtime", "include"), "-I", filepath.Join(dir, "cuda_nvrtc", "include"))
+		args = append(args, "-DCUDA_H")
+		for _, part := range []string{"cuda_runtime", "cuda_nvcc", "cuda_nvrtc", "cublas", "cudnn"} {
+			args = append(args, "-I", filepath.Join(dir, part, "include"))
+		}
 	}
 	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -15,15 +15,15 @@ type workspace struct {
 	backend *Backend
 	context Context
 	dtype   schema.DType
-	// provider of a kernel of the whole chain of the case.
-	provider provider
-	tensors  map[*bench.Tensor]*tensor
-	packed   map[packedKey]Address
-	blocks   []Address // allocated beside the tensors
-	hosts    []Address
-	graph    bool // runs are replayed from graphs instead of launched one by one
-	graphs   []recorded
-	closers  []func() error
+	chain   string  // of the case
+	whole   binding // of that chain
+	tensors map[*bench.Tensor]*tensor
+	packed  map[packedKey]Address
+	blocks  []Address // allocated beside the tensors
+	hosts   []Address
+	graph   bool // runs are replayed from graphs instead of launched one by one
+	graphs  []recorded
+	closers []func() error
 }
 
 // packedKey tells forms of parameters apart: the tensor, and how it is packed.
@@ -38,11 +38,8 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, fmt.Errorf("cuda: no kernel for %s in %s: %w", c.Chain, c.DType, bench.ErrUnsupported)
 	}
 	ws := &workspace{
-		backend: b, context: b.context, dtype: c.DType, provider: own, graph: c.Graph,
+		backend: b, context: b.context, dtype: c.DType, chain: c.Chain.String(), graph: c.Graph,
 		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{},
-	}
-	if es := b.usable(c.Chain.String(), c.DType); len(es) > 0 {
-		ws.provider = es[0].provider
 	}
 	inputs := map[*bench.Tensor]int{}
 	for i, t := range c.Chain.Inputs() {
@@ -57,6 +54,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 			return nil, errors.Join(fmt.Errorf("cuda: tensor %s of %v: %w", t.Name, t.Dims, err), ws.Close())
 		}
 	}
+	ws.whole = ws.bind(c.Chain, cuDNN)
 	return ws, nil
 }
 

@@ -1,0 +1,99 @@
+package cuda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"hwcal/bench"
+)
+
+// Libraries offer several algorithms for one problem, in an order that is a guess. As many are tried
+// as fit into trialTime. Those that come near the fastest are timed again, in batches of
+// trialBatch, in turn, so that a change of the clock meets all of them.
+const (
+	trialTime   = 300 * time.Millisecond
+	trialBatch  = 300 * time.Microsecond
+	trialRounds = 3
+	trialMost   = 20  // executions of a batch
+	trialNear   = 1.5 // times the shortest time of a single execution
+)
+
+// fastest executes the candidates and tells which takes the least time. One that is
+// bench.ErrUnsupported is left out; if all are, so is the result.
+func (ws *workspace) fastest(candidates []func() error) (int, error) {
+	type trial struct {
+		candidate int
+		time      time.Duration
+	}
+	var trials []trial
+	var spent time.Duration
+	refused := fmt.Errorf("cuda: no algorithm: %w", bench.ErrUnsupported)
+	for i, enqueue := range candidates {
+		if spent > trialTime {
+			break
+		}
+		err := enqueue() // what is loaded at the first execution is not timed
+		var t time.Duration
+		if err == nil {
+			t, err = ws.timed(enqueue, 1)
+		}
+		switch {
+		case err == nil:
+			trials = append(trials, trial{i, t})
+			spent += 2 * t
+		case isUnsupported(err):
+			refused = err
+		default:
+			return 0, err
+		}
+	}
+	if len(trials) == 0 {
+		return 0, refused
+	}
+	byTime := func(a, b trial) int { return cmp.Compare(a.time, b.time) }
+	shortest := slices.MinFunc(trials, byTime).time
+	trials = slices.DeleteFunc(trials, func(t trial) bool { return float64(t.time) > trialNear*float64(shortest) })
+	n := min(int(trialBatch/shortest)+1, trialMost)
+	for round := range trialRounds {
+		for i := range trials {
+			t, err := ws.timed(candidates[trials[i].candidate], n)
+			if err != nil {
+				return 0, err
+			}
+			if round == 0 || t < trials[i].time {
+				trials[i].time = t
+			}
+		}
+	}
+	return slices.MinFunc(trials, byTime).candidate, nil
+}
+
+// timed is the time of n executions. The stream has something else to do before, so that the
+// host is ahead of it.
+func (ws *workspace) timed(enqueue func() error, n int) (time.Duration, error) {
+	events, err := ws.backend.eventsFor(2)
+	if err != nil {
+		return 0, err
+	}
+	if err := ws.backend.flush(); err != nil {
+		return 0, err
+	}
+	if err := ws.context.Record(events[0]); err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := enqueue(); err != nil {
+			return 0, err
+		}
+	}
+	if err := ws.context.Record(events[1]); err != nil {
+		return 0, err
+	}
+	if err := ws.context.Synchronize(); err != nil {
+		return 0, err
+	}
+	t, err := ws.context.Elapsed(events[0], events[1])
+	return max(t, time.Nanosecond), err
+}
