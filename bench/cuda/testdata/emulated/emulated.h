@@ -146,7 +146,7 @@ static emulated_variable emulated_variables[256];
 static int emulated_variable_count;
 
 static void emulated_block() {
-  memset(emulated_shared_end - emulated_shared_most, 0xff, emulated_shared_most);
+  memset(emulated_dynamic, 0xff, emulated_shared_end - (char *)emulated_dynamic);
   for (int i = 0; i < emulated_variable_count; i++) memset(emulated_variables[i].at, 0xff, emulated_variables[i].bytes);
   emulated_alive = emulated_threads;
   emulated_waiting = emulated_queued = 0;

@@ -1,0 +1,75 @@
+package cuda
+
+import (
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+func init() {
+	for _, chain := range []string{"softmax", "causal_softmax", "mask+softmax"} {
+		register(chain, entry{provider: own, dtypes: floats, bind: bindSoftmax})
+	}
+	for _, chain := range []string{"layernorm", "add+layernorm"} {
+		register(chain, entry{provider: own, dtypes: floats, bind: bindLayerNorm})
+	}
+}
+
+// rowsKernel is a kernel of rows.cu for matrices of so many rows of n elements: the name of its
+// size, and the grid.
+func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid) {
+	kept := int64(32) // elements of a thread
+	if ws.dtype == schema.FP64 {
+		kept = 16
+	}
+	const few, warp, short, medium, long = 8, 32, 256, 512, 1024
+	var threads int64
+	switch {
+	case n <= few*short:
+		size, threads = "short", (n+few-1)/few
+	case n <= kept*medium:
+		size, threads = "medium", (n+kept-1)/kept
+	default:
+		size, threads = "long", long
+	}
+	if n%(16/ws.dtype.Bytes()) != 0 {
+		size += "_single"
+	}
+	threads = (threads + warp - 1) / warp * warp
+	groups := max(1, 128/threads) // in a block
+	return size, Grid{
+		Blocks:  [3]int{int((rows + groups - 1) / groups)},
+		Threads: [3]int{int(threads), int(groups)},
+	}
+}
+
+// bindSoftmax adds the mask, if there is one, as it reads the scores.
+func bindSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
+	x, y := c[0].In[0], c.Output()
+	n := y.Dims[len(y.Dims)-1]
+	rows := y.Elems() / n
+	mask, period, causal := Pointer(0), int64(1), int64(0)
+	if c[0].Name == "mask" {
+		mask, period = ws.pointer(c[0].In[1]), c[0].In[1].Elems()/n
+	}
+	if x.Causal {
+		causal = x.Dims[len(x.Dims)-2]
+	}
+	size, grid := ws.rowsKernel(rows, n)
+	return ws.ours("rows", "softmax_"+size, grid,
+		ws.pointer(y), ws.pointer(x), mask, Long(rows), Int(int(n)), Int(int(period)), Int(int(causal)))
+}
+
+// bindLayerNorm adds the other matrix, if there is one, as it reads the first.
+func bindLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
+	norm, y := c[len(c)-1], c.Output()
+	n := y.Dims[len(y.Dims)-1]
+	rows := y.Elems() / n
+	second := Pointer(0)
+	if len(c) > 1 {
+		second = ws.pointer(c[0].In[1])
+	}
+	size, grid := ws.rowsKernel(rows, n)
+	return ws.ours("rows", "layernorm_"+size, grid,
+		ws.pointer(y), ws.pointer(c[0].In[0]), second, ws.pointer(norm.In[1]), ws.pointer(norm.In[2]),
+		Long(rows), Int(int(n)), ws.scalar(norm.Params.(bench.LayerNormParams).Eps))
+}

@@ -1,0 +1,211 @@
+// Softmax and layer norm of rows, and what is added to a row as it is read.
+//
+// A row is computed by a group of blockDim.x threads; a block has blockDim.y of them. The kernels are
+// for a number E of elements that each thread keeps in registers, or 0: then the row is longer, and
+// read again for each pass. They read 16 bytes at once, or, where rows are no multiples
+// of that, single elements: G of them.
+#include "activation.cuh"
+
+constexpr int W = 16 / sizeof(elem);
+constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
+
+__device__ inline float power_of_two(float x) { return exp2f(x); }
+__device__ inline double power_of_two(double x) { return exp2(x); }
+__device__ inline float inverse_root(float x) { return rsqrtf(x); }
+__device__ inline double inverse_root(double x) { return rsqrt(x); }
+
+// get and put move G neighbours.
+template <int G>
+__device__ inline void get(acc (&v)[G], const elem *x) {
+  struct alignas(G * sizeof(elem)) access { elem at[G]; };
+  access a = *(const access *)x;
+#pragma unroll
+  for (int i = 0; i < G; i++) v[i] = widen(a.at[i]);
+}
+
+template <int G>
+__device__ inline void put(elem *y, const acc (&v)[G]) {
+  struct alignas(G * sizeof(elem)) access { elem at[G]; };
+  access a;
+#pragma unroll
+  for (int i = 0; i < G; i++) a.at[i] = narrow(v[i]);
+  *(access *)y = a;
+}
+
+// add_group and max_group give the sum and the maximum over the threads of a group. All threads of
+// the block come here.
+template <typename Two>
+__device__ inline acc over_group(acc v, Two two) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) v = two(v, __shfl_xor_sync(~0u, v, lanes));
+  int warps = blockDim.x / 32;
+  if (warps > 1) {
+    __shared__ acc of_warp[32]; // of all groups of the block
+    int first = threadIdx.y * warps;
+    __syncthreads(); // until all have read what was there before
+    if (threadIdx.x % 32 == 0) of_warp[first + threadIdx.x / 32] = v;
+    __syncthreads();
+    v = of_warp[first];
+    for (int i = 1; i < warps; i++) v = two(v, of_warp[first + i]);
+  }
+  return v;
+}
+__device__ inline acc add_group(acc v) {
+  return over_group(v, [](acc a, acc b) { return a + b; });
+}
+__device__ inline acc max_group(acc v) {
+  return over_group(v, [](acc a, acc b) { return a > b ? a : b; });
+}
+
+// Row is the thread's part of n elements, which read(v, j) gives from column j on.
+template <int E, int G, typename Read>
+struct Row {
+  int n;
+  Read read;
+  acc kept[E / G][G];
+
+  __device__ Row(int n, Read read) : n(n), read(read) {
+#pragma unroll
+    for (int k = 0; k < E / G; k++) {
+      int j = (k * blockDim.x + threadIdx.x) * G;
+      if (j < n) read(kept[k], j);
+    }
+  }
+
+  // f(v, j) sees each G elements, which it may change.
+  template <typename F>
+  __device__ void each(F f) {
+#pragma unroll
+    for (int k = 0; k < E / G; k++) {
+      int j = (k * blockDim.x + threadIdx.x) * G;
+      if (j < n) f(kept[k], j);
+    }
+  }
+};
+
+// Of a row that is not kept, changes are lost.
+template <int G, typename Read>
+struct Row<0, G, Read> {
+  int n;
+  Read read;
+
+  __device__ Row(int n, Read read) : n(n), read(read) {}
+
+  template <typename F>
+  __device__ void each(F f) {
+    for (int j = threadIdx.x * G; j < n; j += blockDim.x * G) {
+      acc v[G];
+      read(v, j);
+      f(v, j);
+    }
+  }
+};
+
+// softmax writes y[j] = exp(x[j] - max) / sum. Of a row of which less is used than there is, what
+// lies behind is not written but to fill a vector.
+template <int E, int G, typename Read>
+__device__ inline void softmax(elem *y, int n, int used, Read read) {
+  constexpr acc log2e = 1.4426950408889634;
+  Row<E, G, Read> row(used, read);
+  acc largest = lowest;
+  row.each([&](acc (&v)[G], int j) {
+#pragma unroll
+    for (int i = 0; i < G; i++)
+      if (j + i < used) largest = v[i] > largest ? v[i] : largest;
+  });
+  acc base = max_group(largest) * log2e, sum = 0;
+  row.each([&](acc (&v)[G], int j) {
+#pragma unroll
+    for (int i = 0; i < G; i++) {
+      v[i] = j + i < used ? power_of_two(v[i] * log2e - base) : 0;
+      sum += v[i];
+    }
+  });
+  acc factor = 1 / add_group(sum);
+  row.each([&](acc (&v)[G], int j) {
+#pragma unroll
+    for (int i = 0; i < G; i++) {
+      if (E == 0) v[i] = j + i < used ? power_of_two(v[i] * log2e - base) : 0;
+      v[i] *= factor;
+    }
+    put(y + j, v);
+  });
+}
+
+// layernorm writes y[j] = (x[j] - mean) / sqrt(variance + eps) gamma[j] + beta[j].
+template <int E, int G, typename Read>
+__device__ inline void layernorm(elem *y, int n, const elem *gamma, const elem *beta, acc eps, Read read) {
+  Row<E, G, Read> row(n, read);
+  acc sum = 0;
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) sum += v[i];
+  });
+  acc mean = add_group(sum) / n, squares = 0;
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) squares += (v[i] - mean) * (v[i] - mean);
+  });
+  acc r = inverse_root(add_group(squares) / n + eps);
+  row.each([&](acc (&v)[G], int j) {
+    acc g[G], b[G];
+    get(g, gamma + j);
+    get(b, beta + j);
+#pragma unroll
+    for (int i = 0; i < G; i++) v[i] = (v[i] - mean) * r * g[i] + b[i];
+    put(y + j, v);
+  });
+}
+
+// The row of a thread's group. Groups behind the last row compute it once more, as all threads are
+// needed at barriers.
+__device__ inline long long row_of(long long rows) {
+  long long row = (long long)blockIdx.x * blockDim.y + threadIdx.y;
+  return row < rows ? row : rows - 1;
+}
+
+// softmax of x[rows][n], to which mask[period][n] is added if there is one. Where m is not 0, the scores
+// are causal: of row i of m only the first i + 1 + n - m are used.
+#define SOFTMAX(name, threads, E, G)                                                                       \
+  KERNEL __launch_bounds__(threads, 1) softmax_##name(elem *y, const elem *x, const elem *mask, long long rows, \
+                                                   int n, int period, int m) {                             \
+    long long row = row_of(rows);                                                                          \
+    int used = m ? (int)(row % m) + 1 + n - m : n;                                                         \
+    x += row * n;                                                                                          \
+    if (mask) mask += row % period * n;                                                                    \
+    softmax<E, G>(y + row * n, n, used, [=](acc(&v)[G], int j) {                                           \
+      get(v, x + j);                                                                                       \
+      if (!mask) return;                                                                                   \
+      acc z[G];                                                                                            \
+      get(z, mask + j);                                                                                    \
+      _Pragma("unroll") for (int i = 0; i < G; i++) v[i] += z[i];                                          \
+    });                                                                                                    \
+  }
+
+// layernorm of x[rows][n], to which z of the same size is added if there is one.
+#define LAYERNORM(name, threads, E, G)                                                                       \
+  KERNEL __launch_bounds__(threads, 1) layernorm_##name(elem *y, const elem *x, const elem *z, const elem *gamma, \
+                                                     const elem *beta, long long rows, int n, acc eps) {     \
+    long long row = row_of(rows);                                                                            \
+    x += row * n;                                                                                            \
+    if (z) z += row * n;                                                                                     \
+    layernorm<E, G>(y + row * n, n, gamma, beta, eps, [=](acc(&v)[G], int j) {                               \
+      get(v, x + j);                                                                                         \
+      if (!z) return;                                                                                        \
+      acc s[G];                                                                                              \
+      get(s, z + j);                                                                                         \
+      _Pragma("unroll") for (int i = 0; i < G; i++) v[i] += s[i];                                            \
+    });                                                                                                      \
+  }
+
+// The sizes, with the most threads of a block and the elements that a thread keeps, as rowsKernel of
+// bind_rows.go chooses them.
+#define SIZES(KIND)                                       \
+  KIND(short, 256, 8, W)                                  \
+  KIND(medium, 512,  128 / sizeof(acc), W)                \
+  KIND(long, 1024, 0, W)                                  \
+  KIND(short_single, 256, 8, 1)                           \
+  KIND(medium_single, 512,  128 / sizeof(acc), 1)         \
+  KIND(long_single, 1024, 0, 1)
+SIZES(SOFTMAX)
+SIZES(LAYERNORM)
