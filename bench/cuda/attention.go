@@ -1,0 +1,266 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+func init() {
+	for chain, bind := range map[string]func(*workspace, bench.Chain, attention) (*kernel, error){
+		"qk_t+scale":                   (*workspace).bindScores,
+		"qk_t+scale+softmax":           (*workspace).bindWeights,
+		"qk_t+scale+softmax+pv":        (*workspace).bindAttention,
+		"qk_t+scale+causal_softmax+pv": (*workspace).bindAttention,
+	} {
+		register(chain, entry{
+			provider: own, dtypes: floats, least: Capability{8, 0}, // for cp.async
+			bind: func(ws *workspace, c bench.Chain) (*kernel, error) {
+				a, err := attentionOf(c)
+				if err != nil {
+					return nil, err
+				}
+				return bind(ws, c, a)
+			},
+		})
+	}
+}
+
+// attention is the shape of softmax(scale Q K^T) V and of its parts: Q is [heads,sq,d], K and V are
+// [heads/group,sk,d], contiguous. heads counts the batch in. With causal, query i sees the keys up
+// to i + sk - sq.
+type attention struct {
+	heads, sq, sk, d, group int
+	causal                  bool
+	scale                   float64
+}
+
+// attentionOf reads the shape off qk_t and scale. Heads that share K and V follow each other: unless
+// they see different keys, they are one with the queries of all.
+func attentionOf(c bench.Chain) (attention, error) {
+	q, k := c[0].In[0].Dims, c[0].In[1].Dims
+	a := attention{
+		heads: int(q[0] * q[1]), sq: int(q[2]), sk: int(k[2]), d: int(q[3]), group: int(q[1] / k[1]),
+		causal: c[0].Out.Causal, scale: c[1].Params.(bench.ScaleParams).Factor,
+	}
+	if !a.causal {
+		a.heads, a.sq, a.group = a.heads/a.group, a.sq*a.group, 1
+	}
+	if a.scale <= 0 && len(c) > 2 {
+		return a, fmt.Errorf("cuda: softmax of scores scaled by %g: want a positive factor: %w", a.scale, bench.ErrUnsupported)
+	}
+	return a, nil
+}
+
+// attentionTile is what a block of 128 threads works on: so many queries against so many keys at a
+// time, of up to d columns.
+type attentionTile struct{ queries, keys, d int }
+
+func (t attentionTile) String() string { return fmt.Sprintf("%dx%dx%d", t.queries, t.keys, t.d) }
+
+// attentionTiles are those of ATTENTION_TILES in kernels/attention.cuh.
+var attentionTiles = map[schema.DType][]attentionTile{
+	schema.BF16: {{64, 64, 64}, {128, 64, 64}, {64, 64, 128}, {128, 64, 128}, {64, 32, 256}},
+	schema.FP16: {{64, 64, 64}, {128, 64, 64}, {64, 64, 128}, {128, 64, 128}, {64, 32, 256}},
+	schema.TF32: {{64, 64, 64}, {64, 32, 128}, {64, 16, 256}},
+	schema.FP32: {{64, 32, 64}, {64, 32, 128}, {32, 16, 256}},
+	schema.FP64: {{32, 16, 64}, {32, 16, 128}, {16, 16, 256}},
+}
+
+// attentionThreads are those of a block of all these kernels.
+const attentionThreads = 128
+
+// blocks of a tile for all queries.
+func (a attention) blocks(t attentionTile) int { return a.heads * ceil(a.sq, t.queries) }
+
+// shared is the shared memory of a block: the queries, a ring of three tiles of keys, and where
+// weights are exchanged by threads that have no tensor cores to do so. Rows are padded by 16 bytes
+// unless they are swizzled.
+func (t attentionTile) shared(d schema.DType) int {
+	size, row := int(d.Bytes()), t.d*int(d.Bytes())
+	if size > 2 {
+		row += 16
+	}
+	bytes := (t.queries + 3*t.keys) * row
+	if d == schema.FP32 || d == schema.FP64 {
+		bytes += t.queries * t.keys * size
+	}
+	return bytes
+}
+
+// tile chooses that of the fewest columns, and of the most queries with which there is a block for
+// each SM.
+func (ws *workspace) tile(a attention) (attentionTile, error) {
+	tiles := attentionTiles[ws.dtype]
+	fits := slices.IndexFunc(tiles, func(t attentionTile) bool { return t.d >= a.d })
+	if fits < 0 {
+		return attentionTile{}, fmt.Errorf("cuda: heads of %d columns, the kernels take up to %d: %w", a.d, tiles[len(tiles)-1].d, bench.ErrUnsupported)
+	}
+	best := tiles[fits]
+	for _, t := range tiles[fits:] {
+		if t.d == best.d && t.queries > best.queries && a.blocks(t) >= ws.backend.sms {
+			best = t
+		}
+	}
+	room, err := ws.context.Attribute(SharedBytesPerBlock)
+	if err != nil {
+		return best, err
+	}
+	if want := best.shared(ws.dtype); want > room {
+		return best, fmt.Errorf("cuda: heads of %d columns want %d bytes of shared memory a block, the device has %d: %w", a.d, want, room, bench.ErrUnsupported)
+	}
+	return best, nil
+}
+
+// grid is that of a tile, with the keys in so many parts.
+func (a attention) grid(t attentionTile, d schema.DType, parts int) Grid {
+	return Grid{Blocks: [3]int{a.blocks(t), parts}, Threads: [3]int{attentionThreads}, Shared: t.shared(d)}
+}
+
+// blocksPerSM are those that registers let run at once, of most of the kernels.
+const blocksPerSM = 2
+
+// bindScores binds scale Q K^T. The keys are divided until there are blocks enough.
+func (ws *workspace) bindScores(c bench.Chain, a attention) (*kernel, error) {
+	t, err := ws.tile(a)
+	if err != nil {
+		return nil, err
+	}
+	parts := between(1, 2*blocksPerSM*ws.backend.sms/a.blocks(t), ceil(a.sk, t.keys))
+	return ws.ours("scores", "scores_"+t.String(), a.grid(t, ws.dtype, parts),
+		ws.pointer(c.Output()), ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]),
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale))
+}
+
+// bindWeights binds softmax(scale Q K^T).
+func (ws *workspace) bindWeights(c bench.Chain, a attention) (*kernel, error) {
+	t, err := ws.tile(a)
+	if err != nil {
+		return nil, err
+	}
+	return ws.ours("scores", "weights_"+t.String(), a.grid(t, ws.dtype, 1),
+		ws.pointer(c.Output()), ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]),
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale*math.Log2E))
+}
+
+// bindAttention binds all of it. Where there are fewer blocks than SMs, the keys are divided into
+// parts of some hundred at least, which a second kernel joins.
+func (ws *workspace) bindAttention(c bench.Chain, a attention) (*kernel, error) {
+	if a.few(ws.dtype) {
+		return ws.bindDecode(c, a)
+	}
+	t, err := ws.tile(a)
+	if err != nil {
+		return nil, err
+	}
+	const keysPerPart = 256
+	parts := 1
+	if blocks := a.blocks(t); blocks < ws.backend.sms {
+		parts = between(1, blocksPerSM*ws.backend.sms/blocks, a.sk/keysPerPart)
+	}
+	memory, err := ws.parts(a, t.d, parts)
+	if err != nil {
+		return nil, err
+	}
+	k, err := ws.ours("attention", "attention_"+t.String(), a.grid(t, ws.dtype, parts),
+		ws.pointer(c.Output()), memory, ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]), ws.pointer(c[len(c)-1].In[1]),
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), truth(a.causal), ws.number(a.scale*math.Log2E))
+	if err != nil {
+		return nil, err
+	}
+	return ws.joined(k, c, a, t.d, parts, memory)
+}
+
+// few says whether the queries of a head are so few that it takes longer to read K and V than to
+// multiply: kernels without tensor cores may then read them more than once.
+func (a attention) few(d schema.DType) bool {
+	most := decodeQueries
+	if d == schema.FP32 || d == schema.FP64 {
+		most *= 4
+	}
+	return !a.causal && a.sq <= most
+}
+
+// decodeQueries are those that share what a block of the kernel reads.
+const decodeQueries = 4
+
+// bindDecode binds attention of few queries. There are four blocks an SM, as far as the keys
+// suffice for parts of some, so that enough reads are on their way.
+func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
+	if a.d > 256 {
+		return nil, fmt.Errorf("cuda: heads of %d columns, the kernels take up to 256: %w", a.d, bench.ErrUnsupported)
+	}
+	queries, d := min(a.sq, decodeQueries), 64
+	if queries > 1 {
+		queries = decodeQueries
+	}
+	for d < a.d {
+		d *= 2
+	}
+	const keysPerPart = 64
+	blocks := a.heads * ceil(a.sq, queries)
+	parts := between(1, 2*blocksPerSM*ws.backend.sms/blocks, a.sk/keysPerPart)
+	memory, err := ws.parts(a, d, parts)
+	if err != nil {
+		return nil, err
+	}
+	k, err := ws.ours("decode", fmt.Sprintf("decode_%dx%d", queries, d), Grid{Blocks: [3]int{blocks, parts}, Threads: [3]int{attentionThreads}},
+		ws.pointer(c.Output()), memory, ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]), ws.pointer(c[len(c)-1].In[1]),
+		Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale*math.Log2E))
+	if err != nil {
+		return nil, err
+	}
+	return ws.joined(k, c, a, d, parts, memory)
+}
+
+// parts allocates what parts of the keys leave to be joined, in rows of d columns: see
+// kernels/attention_parts.cuh.
+func (ws *workspace) parts(a attention, d, parts int) (Arg, error) {
+	if parts == 1 {
+		return Pointer(0), nil
+	}
+	memory, err := ws.alloc(int64(parts) * int64(a.heads) * int64(a.sq) * int64(d+2) * max(4, ws.dtype.Bytes()))
+	return Pointer(memory), err
+}
+
+// joined follows a kernel with the one that joins its parts, if there are several.
+func (ws *workspace) joined(k *kernel, c bench.Chain, a attention, d, parts int, memory Arg) (*kernel, error) {
+	if parts == 1 {
+		return k, nil
+	}
+	rows := int64(a.heads) * int64(a.sq)
+	join, err := ws.ours("decode", fmt.Sprintf("join_%d", d), linear(rows*int64(d), attentionThreads, 1),
+		ws.pointer(c.Output()), memory, Int(parts), Long(rows), Int(a.d))
+	if err != nil {
+		return nil, err
+	}
+	return &kernel{name: k.name, enqueue: func() error {
+		if err := k.enqueue(); err != nil {
+			return err
+		}
+		return join.enqueue()
+	}}, nil
+}
+
+// number is an argument of the C type in which the type of the workspace is computed.
+func (ws *workspace) number(v float64) Arg {
+	if ws.dtype == schema.FP64 {
+		return Double(v)
+	}
+	return Float(v)
+}
+
+func truth(is bool) Arg {
+	if is {
+		return Int(1)
+	}
+	return Int(0)
+}
+
+func ceil(n, by int) int { return (n + by - 1) / by }
+
+// between is n, but not below the least and not above the most, which gives way to it.
+func between(least, n, most int) int { return max(least, min(n, most)) }
