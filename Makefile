@@ -9,11 +9,15 @@ JSONSCHEMA   = check-jsonschema==0.33.2
 QEMU        ?= $(firstword $(foreach q,qemu-aarch64-static qemu-aarch64,$(shell command -v $(q))))
 RUNFLAGS    ?=
 PEERFLAGS   ?=
+# NVRTC that checks the CUDA sources, and the oldest that has all of Hopper, whose PTX drivers
+# from 530 on take.
+CUDA         = 12.9
+CUDA_PTX     = 12.1
 SHELL        = bash
 .SHELLFLAGS  = -euo pipefail -c
 
 .DEFAULT_GOAL = help
-.PHONY: help build check verify test lint nocgo cross generated independent arm64 bench peers schema generate profile clean
+.PHONY: help build check verify test lint nocgo cross generated cuda independent arm64 bench peers schema generate ptx profile clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +27,7 @@ build: ## build bin/calibrate
 
 check: verify test ## everything that CI runs
 
-verify: lint nocgo cross generated independent arm64 ## check without the tests themselves
+verify: lint nocgo cross generated cuda independent arm64 ## check without the tests themselves
 
 test: ## run the tests, as the README says
 	$(GO) test ./...
@@ -57,6 +61,19 @@ generated: ## compare the committed assembly with what its generators write
 	[ $$status = 0 ] || { echo "run make generate"; exit 1; }; \
 	echo "bench/cpu/*.s: up to date"
 
+# NVIDIA's compiler and headers as wheels, in bin/nvidia-VERSION: they need no GPU.
+bin/nvidia-%:
+	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then echo "needs python3 with venv"; exit 1; fi
+	@[ -x bin/venv/bin/pip ] || python3 -m venv bin/venv
+	@rm -rf $@.new; bin/venv/bin/pip install --quiet --disable-pip-version-check --target $@.new \
+		'nvidia-cuda-nvrtc-cu12==$*.*' 'nvidia-cuda-runtime-cu12==$*.*'
+	@mv $@.new $@
+
+cuda: ## compile every CUDA source with NVRTC for three generations of GPUs (needs python3)
+	@if ! $(MAKE) --no-print-directory bin/nvidia-$(CUDA); then \
+		echo "skipped: NVRTC $(CUDA) could not be installed"; exit 0; fi; \
+	set -x; HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA)/nvidia $(GO) test ./bench/cuda -count=1 -run 'TestSourcesCompile|TestDriver|TestNVRTC'
+
 independent: build ## validate profiles with a JSON Schema validator that is not ours (needs python3)
 	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then \
 		echo "skipped: the independent JSON Schema validation needs python3 with venv"; exit 0; fi; \
@@ -69,11 +86,11 @@ independent: build ## validate profiles with a JSON Schema validator that is not
 	bin/venv/bin/check-jsonschema --schemafile bin/profile.schema.json testdata/golden/profile.json $$(ls profiles/*.json 2>/dev/null); \
 	for f in testdata/golden/profile.json $$(ls profiles/*.json 2>/dev/null); do bin/calibrate validate "$$f"; done
 
-# The peers load shared libraries, so their tests would need those of an arm64 system.
+# The peers and bench/cuda load shared libraries, so their tests would need those of an arm64 system.
 arm64: ## run the tests for linux/arm64 under qemu-user
 	@if [ -z "$(QEMU)" ]; then \
 		echo "skipped: the arm64 tests need qemu-user: apt-get install qemu-user-static"; exit 0; fi; \
-	packages=$$($(GO) list ./bench/... ./schema ./profiles ./hwdetect | grep -v /peers$$); \
+	packages=$$($(GO) list ./bench/... ./schema ./profiles ./hwdetect | grep -vE '/(peers|cuda)$$'); \
 	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -short -exec "$(QEMU)" $$packages
 
 bench: ## run the Go benchmarks of the kernels
@@ -88,6 +105,9 @@ schema: ## write schema/profile.schema.json from the Go types
 
 generate: ## write bench/cpu/*.s with their generators
 	cd bench/cpu/asm && for g in */; do [ ! -f "$$g/main.go" ] || $(GO) run "./$$g"; done
+
+ptx: bin/nvidia-$(CUDA_PTX) ## write bench/cuda/prebuilt.zip (needs python3)
+	HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA_PTX)/nvidia $(GO) test ./bench/cuda -count=1 -run TestPrebuiltIsGenerated -update
 
 profile: build ## measure this machine into profiles/ and validate (RUNFLAGS='--quick')
 	cd profiles && ../bin/calibrate run $(RUNFLAGS) && ../bin/calibrate validate *.json

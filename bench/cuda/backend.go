@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -18,7 +19,7 @@ type Backend struct {
 	watcher    Watcher
 
 	libraries map[provider]library
-	lacking   map[provider]string // why a library is not there
+	lacking   map[string]string // why a library is not there
 	modules   map[Unit]loaded
 	events    []Event
 	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
@@ -49,7 +50,7 @@ type Watcher interface {
 func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 	b := &Backend{
 		context: c, compiler: compiler, watcher: watcher,
-		libraries: map[provider]library{}, lacking: map[provider]string{}, modules: map[Unit]loaded{},
+		libraries: map[provider]library{}, lacking: map[string]string{}, modules: map[Unit]loaded{},
 	}
 	var l2 int
 	for _, a := range []struct {
@@ -80,17 +81,13 @@ func (b *Backend) Libraries() map[string]string {
 
 // Lacking says of each library that is not there why.
 func (b *Backend) Lacking() map[string]string {
-	reasons := map[string]string{}
-	for p, why := range b.lacking {
-		reasons[p.String()] = why
-	}
-	return reasons
+	return maps.Clone(b.lacking)
 }
 
 // add keeps a library, or why it was not found.
 func (b *Backend) add(p provider, l library, err error) {
 	if err != nil {
-		b.lacking[p] = err.Error()
+		b.lacking[p.String()] = err.Error()
 		return
 	}
 	b.libraries[p] = l

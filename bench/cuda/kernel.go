@@ -97,7 +97,7 @@ func (b *Backend) Unsupported(d schema.DType) string {
 		case !b.capability.AtLeast(e.least.Major, e.least.Minor):
 			return fmt.Sprintf("a device of compute capability %s has no %s: %s would", b.capability, d, e.least)
 		case !b.has(e.provider):
-			return fmt.Sprintf("%s, which multiplies in %s, was not found: %s", e.provider, d, b.lacking[e.provider])
+			return fmt.Sprintf("%s, which multiplies in %s, was not found: %s", e.provider, d, b.lacking[e.provider.String()])
 		}
 	}
 	return fmt.Sprintf("this version has no kernels in %s for CUDA devices", d)

@@ -104,6 +104,11 @@ func (n *nvrtc) build(u Unit, target string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.compileText(u.Source+".cu", source, append(u.Options(), "--gpu-architecture="+target))
+}
+
+// compileText gives the cubin of a source if there is one with these options, else PTX.
+func (n *nvrtc) compileText(name, source string, options []string) ([]byte, error) {
 	headers := Headers()
 	names := slices.Sorted(maps.Keys(headers))
 	var texts []string
@@ -111,19 +116,20 @@ func (n *nvrtc) build(u Unit, target string) ([]byte, error) {
 		texts = append(texts, headers[name])
 	}
 	var program uintptr
-	if err := n.check("nvrtcCreateProgram", n.create(&program, source, u.Source+".cu", int32(len(names)), cStrings(texts), cStrings(names))); err != nil {
+	if err := n.check("nvrtcCreateProgram", n.create(&program, source, name, int32(len(names)), cStrings(texts), cStrings(names))); err != nil {
 		return nil, err
 	}
 	defer n.destroy(&program)
-	options := append(u.Options(), "--gpu-architecture="+target)
-	if err := n.check("nvrtcCompileProgram", n.compile(program, int32(len(options)), cStrings(options))); err != nil {
-		log, _ := n.read("nvrtcGetProgramLog", program, n.logSize, n.log)
-		e := err.(*Error)
-		e.Log = strings.TrimRight(string(log), "\x00\n")
-		return nil, e
+	if code := n.compile(program, int32(len(options)), cStrings(options)); code != 0 {
+		log, _ := n.read("nvrtcGetProgramLog", program, n.logSize, n.log) // may be empty
+		return nil, &Error{
+			Call: "nvrtcCompileProgram", Code: int(code), Name: n.errorString(code),
+			Log: strings.TrimRight(string(log), "\x00\n"),
+		}
 	}
-	if strings.HasPrefix(target, "sm_") {
-		return n.read("nvrtcGetCUBIN", program, n.cubinSize, n.cubin)
+	cubin, err := n.read("nvrtcGetCUBIN", program, n.cubinSize, n.cubin)
+	if err != nil || len(cubin) > 0 {
+		return cubin, err
 	}
 	return n.read("nvrtcGetPTX", program, n.ptxSize, n.ptx)
 }
@@ -134,11 +140,11 @@ func (n *nvrtc) read(call string, program uintptr, size func(uintptr, *uintptr) 
 	if err := n.check(call+"Size", size(program, &bytes)); err != nil {
 		return nil, err
 	}
-	mem := make([]byte, bytes+1) // never empty
-	if err := n.check(call, get(program, &mem[0])); err != nil {
-		return nil, err
+	if bytes == 0 {
+		return nil, nil
 	}
-	return mem[:bytes], nil
+	mem := make([]byte, bytes)
+	return mem, n.check(call, get(program, &mem[0]))
 }
 
 // cStrings is an array of strings of C, in Go's memory: the pointers in it keep them alive.

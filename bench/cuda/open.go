@@ -6,8 +6,8 @@ import (
 	"hwcal/schema"
 )
 
-// Open finds the driver, opens the device as it was detected, and looks for the libraries. What
-// compiles the kernels has to be there; the rest is optional.
+// Open finds the driver, opens the device as it was detected, and looks for the libraries, each of
+// which is optional.
 func Open(dev schema.Device) (*Backend, error) {
 	driver, err := newDriver()
 	if err != nil {
@@ -17,9 +17,11 @@ func Open(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiler, err := newNVRTC(version)
-	if err != nil {
-		return nil, err
+	compiler, lacking := newNVRTC(version)
+	if lacking != nil {
+		if compiler, err = newPrebuilt(); err != nil {
+			return nil, err
+		}
 	}
 	context, err := driver.Open(dev.GPU.UUID)
 	if err != nil {
@@ -28,6 +30,9 @@ func Open(dev schema.Device) (*Backend, error) {
 	b, err := New(context, compiler, nil)
 	if err != nil {
 		return nil, errors.Join(err, context.Close())
+	}
+	if lacking != nil {
+		b.lacking["nvrtc"] = lacking.Error()
 	}
 	l, err := openCuBLASLt(context)
 	b.add(cuBLASLt, l, err)

@@ -1,0 +1,99 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNVRTC(t *testing.T) {
+	path := buildStub(t, "libnvrtc")
+	n, err := loadNVRTC("libnothing.so.1", path)
+	check(t, err)
+	if n.Name() != "nvrtc 12.3" {
+		t.Errorf("name %q", n.Name())
+	}
+	u := Unit{Source: "clock"}
+	tests := map[string]struct {
+		capability Capability
+		want       string // the target
+	}{
+		"cubin":                 {Capability{8, 0}, "sm_80"},
+		"of its architecture":   {Capability{9, 0}, "sm_90a"},
+		"a newer device":        {Capability{10, 3}, "compute_90"},
+		"one between the known": {Capability{8, 9}, "compute_80"},
+	}
+	for name, test := range tests {
+		image, err := n.Compile(u, test.capability)
+		check(t, err)
+		for _, want := range []string{"name clock.cu", "header device.cuh", "option --std=c++17", "option --gpu-architecture=" + test.want} {
+			if !strings.Contains(string(image), want+"\n") {
+				t.Errorf("%s: no %q in\n%s", name, want, image)
+			}
+		}
+	}
+	if _, err := n.Compile(u, Capability{7, 5}); err == nil || !strings.Contains(err.Error(), "[80 90], not for 7.5") {
+		t.Errorf("an older device: %v", err)
+	}
+	_, err = n.compileText("bad.cu", "#error", nil)
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Log != "x.cu(1): error: #error directive" || e.Name != "NVRTC_ERROR_COMPILATION" {
+		t.Errorf("compilation: %v", err)
+	}
+	var held struct {
+		n func() int `c:"stub_held"`
+	}
+	lib, err := openShared(path)
+	check(t, err)
+	check(t, lib.bind(&held))
+	if held.n() != 0 {
+		t.Errorf("%d programs were not given back", held.n())
+	}
+}
+
+func TestNoNVRTC(t *testing.T) {
+	t.Setenv("CUDA_HOME", "/nowhere")
+	_, err := loadNVRTC("libnothing.so.12", "libnothing.so.11.2")
+	for _, want := range []string{"libnothing.so.12, libnothing.so.11.2", "/nowhere/lib64, /usr/local/cuda/lib64"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in: %v", want, err)
+		}
+	}
+	if _, err := loadNVRTC(buildStub(t, "libcuda")); err == nil || !strings.Contains(err.Error(), "nvrtcVersion") {
+		t.Errorf("another library: %v", err)
+	}
+}
+
+// realNVRTC is NVIDIA's compiler, which needs no device.
+func realNVRTC(t *testing.T) *nvrtc {
+	t.Helper()
+	if nvidiaDir() == "" {
+		t.Skip("needs NVRTC: make cuda")
+	}
+	n, err := loadNVRTC(filepath.Join(nvidiaDir(), "cuda_nvrtc", "lib", "libnvrtc.so.12"))
+	check(t, err)
+	return n
+}
+
+// NVIDIA's compiler takes every unit, for each generation of tensor cores.
+func TestSourcesCompile(t *testing.T) {
+	n := realNVRTC(t)
+	for _, c := range []Capability{{8, 0}, {9, 0}, {10, 0}} {
+		if !slices.Contains(n.known, 10*c.Major+c.Minor) {
+			t.Logf("%s was not compiled for: %s knows %v", c.Arch(), n.Name(), n.known)
+			continue
+		}
+		for _, u := range Units(t, c) {
+			image, err := n.Compile(u, c)
+			if err != nil {
+				t.Errorf("unit %s for %s: %v", u, c.Arch(), err)
+			} else if !bytes.HasPrefix(image, []byte("\x7fELF")) {
+				t.Errorf("unit %s for %s is no cubin", u, c.Arch())
+			}
+		}
+	}
+}

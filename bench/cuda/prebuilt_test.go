@@ -1,0 +1,101 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"archive/zip"
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write prebuilt.zip (make ptx)")
+
+// What is embedded was made of the sources that are embedded.
+func TestPrebuiltIsGenerated(t *testing.T) {
+	ampere, hopper := Units(t, Capability{8, 0}), Units(t, Capability{9, 0})
+	if *update {
+		prebuild(t, ampere, hopper)
+	}
+	p, err := newPrebuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.archive.File) == 0 {
+		t.Skip("nothing was generated yet: make ptx")
+	}
+	fresh := func(u Unit, target string) bool {
+		sum, err := u.sum(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := p.file(u, target)
+		return f != nil && f.Comment == sum
+	}
+	for _, u := range ampere {
+		if !fresh(u, targetAmpere) {
+			t.Errorf("unit %s for %s is not of the present sources: make ptx", u, targetAmpere)
+		}
+	}
+	for _, u := range hopper {
+		if p.file(u, targetHopper) != nil || p.file(u, targetAmpere) == nil {
+			if !fresh(u, targetHopper) {
+				t.Errorf("unit %s for %s is not of the present sources: make ptx", u, targetHopper)
+			}
+		}
+		if ptx, err := p.Compile(u, Capability{9, 0}); err != nil || !bytes.Contains(ptx, []byte(".visible .entry")) {
+			t.Errorf("unit %s has no kernels: %v", u, err)
+		}
+	}
+}
+
+var target = regexp.MustCompile(`(?m)^\.target .*$`)
+
+// prebuild writes the archive with the compiler of NVIDIA that HWCAL_NVIDIA has.
+func prebuild(t *testing.T, ampere, hopper []Unit) {
+	t.Helper()
+	n := realNVRTC(t)
+	var mem bytes.Buffer
+	w := zip.NewWriter(&mem)
+	w.SetComment(n.Name())
+	add := func(u Unit, target string, ptx []byte) {
+		sum, err := u.sum(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: prebuiltName(u, target), Comment: sum, Method: zip.Deflate})
+		if err == nil {
+			_, err = f.Write(ptx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := func(u Unit, target string) []byte {
+		ptx, err := n.build(u, target)
+		if err != nil {
+			t.Fatalf("unit %s: %v", u, err)
+		}
+		return bytes.TrimRight(ptx, "\x00")
+	}
+	old := map[Unit][]byte{}
+	for _, u := range ampere {
+		ptx := build(u, targetAmpere)
+		add(u, targetAmpere, ptx)
+		old[u] = target.ReplaceAll(ptx, nil)
+	}
+	for _, u := range hopper {
+		if ptx := build(u, targetHopper); !bytes.Equal(target.ReplaceAll(ptx, nil), old[u]) {
+			add(u, targetHopper, ptx)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("prebuilt.zip", mem.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prebuiltZip = mem.Bytes()
+}
