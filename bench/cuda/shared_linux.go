@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ type shared uintptr
 // openShared loads the first of the names that there is: where the loader looks, else in a
 // CUDA toolkit. The error says where was looked.
 func openShared(names ...string) (shared, error) {
-	var errs []error
+	var failures []string
 	for _, dir := range append([]string{""}, toolkitDirs()...) {
 		for _, name := range names {
 			path := filepath.Join(dir, name)
@@ -33,11 +32,11 @@ func openShared(names ...string) (shared, error) {
 			if err == nil {
 				return shared(handle), nil
 			}
-			errs = append(errs, err)
+			failures = append(failures, err.Error())
 		}
 	}
-	return 0, fmt.Errorf("%s not found, neither by the loader nor in %s: %w",
-		strings.Join(names, ", "), strings.Join(toolkitDirs(), ", "), errors.Join(errs...))
+	return 0, fmt.Errorf("%s not found, neither by the loader nor in %s: %s",
+		strings.Join(names, ", "), strings.Join(toolkitDirs(), ", "), strings.Join(failures, "; "))
 }
 
 // toolkitDirs are where the libraries of a CUDA toolkit lie.
