@@ -1,0 +1,73 @@
+// Kernels of two phases in one launch: blocks take units of work in order, those of the second phase wait
+// until what they need of the first is done. As units are taken in order, all of the first are with
+// blocks that run and wait for nothing before one of the second is taken: it ends for any number
+// of blocks.
+#pragma once
+#include "tile.cuh"
+
+// Queue counts units taken, blocks that left, and for each group of what the first phase writes the units that
+// are done. All are 0 between launches.
+struct Queue {
+  unsigned *counters;
+  int groups;
+
+  __device__ Queue(unsigned *counters, int groups) : counters(counters), groups(groups) {}
+
+  // next is the number of the unit that this block takes.
+  __device__ int next(unsigned char *shared) {
+    int *unit = (int *)shared;
+    __syncthreads();
+    if (threadIdx.x == 0) *unit = atomicAdd(counters, 1u);
+    __syncthreads();
+    int is = *unit;
+    __syncthreads();
+    return is;
+  }
+  // done tells that what the block has written of a group can be read.
+  __device__ void done(int group) {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(counters + 2 + group, 1u);
+  }
+  // wait waits for n units of a group.
+  __device__ void wait(int group, unsigned n) {
+    if (threadIdx.x == 0)
+      while (fresh(counters + 2 + group) < n) {
+      }
+    __syncthreads();
+    __threadfence();
+  }
+  // leave ends the part of a block in the launch.
+  __device__ void leave(unsigned char *shared) {
+    if (!last(shared, counters + 1, gridDim.x)) return;
+    if (threadIdx.x == 0) counters[0] = 0;
+    for (int i = threadIdx.x; i < groups; i += blockDim.x) counters[2 + i] = 0;
+  }
+};
+
+template <typename T>
+__device__ inline T sum_of_warp(T v) {
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  return v;
+}
+
+__device__ inline float root(float x) { return sqrtf(x); }
+__device__ inline double root(double x) { return sqrt(x); }
+
+// normalise is what a warp does for a row: (h - mean) / sqrt(variance + eps) gamma + beta.
+__device__ inline void normalise(const acc *h, const elem *gamma, const elem *beta, scalar eps, elem *y, int n) {
+  int lane = threadIdx.x % 32;
+  acc sum = 0, squares = 0;
+#pragma unroll 8
+  for (int i = lane; i < n; i += 32) sum += fresh(h + i);
+  acc mean = sum_of_warp(sum) / n;
+#pragma unroll 8
+  for (int i = lane; i < n; i += 32) {
+    acc d = fresh(h + i) - mean;
+    squares += d * d;
+  }
+  acc r = 1 / root(sum_of_warp(squares) / n + eps);
+#pragma unroll 8
+  for (int i = lane; i < n; i += 32) y[i] = narrow((fresh(h + i) - mean) * r * widen(gamma[i]) + widen(beta[i]));
+}

@@ -1,0 +1,181 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// gemmShape is of Y[batch,m,n] = X[batch,m,k] W[batch,k,n], as the kernels of kernels/tile.cuh and gemv.cu
+// compute it.
+type gemmShape struct {
+	batch, m, n, k int64
+	// operands are the matrices W that one kernel multiplies X with, side by side.
+	operands int64
+	// byRows has W as [n,k].
+	byRows bool
+}
+
+// skinnyRows are up to how many rows of X are multiplied on the vector units: reading W takes longer.
+const skinnyRows = 8
+
+// grain is how a product is cut into blocks.
+type grain struct {
+	kernel       string // of the name of the function: "128x128", "64x64", or the rows of X
+	skinny       bool
+	down, across int64 // Y of one block
+	splits       int64 // slices of k
+	sums         int64 // of a block
+	threads      int
+	shared       int64 // bytes
+}
+
+// The step along k, in bytes, and the stages of the pipeline of kernels/tile.cuh.
+const (
+	stepBytes = 64
+	stages    = 4
+	// leastSteps of one slice, so that what it costs to add slices is small.
+	leastSteps = 8
+	mostSplits = 32
+)
+
+// grainOf a product: large tiles if there are enough for all SMs, else small ones; and as many slices
+// of k as bring a few blocks to each SM.
+func (ws *workspace) grainOf(p gemmShape) grain {
+	size, sum := ws.dtype.Bytes(), sum(ws.dtype).Bytes
+	g := ws.square(p, 128)
+	if g.blocks(p) < int64(ws.backend.sms) {
+		g = ws.square(p, 64)
+	}
+	resident := int64(2)
+	if p.m <= skinnyRows {
+		rows := int64(1)
+		for _, r := range []int64{1, 4, skinnyRows} {
+			rows = r
+			if r >= p.m {
+				break
+			}
+		}
+		band := int64(16 * 16 / size)
+		parts := int64(8)
+		if p.byRows {
+			band, parts = 128, 1
+		}
+		// X on its way in and the parts of sums on their way out.
+		g = grain{
+			kernel: fmt.Sprint(rows), skinny: true, down: rows, across: band / p.operands, sums: rows * band, threads: 256,
+			shared: max(rows*256, parts*rows*band) * sum,
+		}
+		resident = 4
+	}
+	steps := padded(p.k*size, stepBytes) / stepBytes
+	g.splits = max(1, min(resident*int64(ws.backend.sms)/g.blocks(p), steps/leastSteps, mostSplits))
+	return g
+}
+
+// square is the grain of square tiles.
+func (ws *workspace) square(p gemmShape, side int64) grain {
+	sum := sum(ws.dtype).Bytes
+	warps := side / 16
+	return grain{
+		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, threads: int(2 * side),
+		shared: max(stages*2*side*stepBytes, warps*32*(32+32/sum)*sum), splits: 1,
+	}
+}
+
+// blocks is the number of them, slices aside.
+func (g grain) blocks(p gemmShape) int64 {
+	return p.batch * g.bands(p.m) * ((p.n + g.across - 1) / g.across)
+}
+
+// bands is the number of blocks below each other for m rows.
+func (g grain) bands(m int64) int64 { return (m + g.down - 1) / g.down }
+
+// function is the name of a kernel in that grain, of operands whose rows are multiples of 16 bytes or not.
+func (g grain) function(name string, aligned bool) string {
+	name += "_" + g.kernel
+	if !aligned {
+		name += "_ragged"
+	}
+	return name
+}
+
+// aligned says whether rows of so many elements are multiples of 16 bytes.
+func (ws *workspace) aligned(elems ...int64) bool {
+	for _, n := range elems {
+		if n*ws.dtype.Bytes()%16 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// scratch are the arguments splits, partial and arrived of a kernel.
+func (ws *workspace) scratch(g grain, p gemmShape) ([]Arg, error) {
+	if g.splits == 1 {
+		return []Arg{Int(1), Pointer(0), Pointer(0)}, nil
+	}
+	tiles := g.blocks(p)
+	partial, err := ws.alloc(tiles * g.splits * g.sums * sum(ws.dtype).Bytes)
+	if err != nil {
+		return nil, err
+	}
+	arrived, err := ws.zeroed(tiles * 4)
+	return []Arg{Int(int(g.splits)), Pointer(partial), Pointer(arrived)}, err
+}
+
+// zeroed is new memory of zeros.
+func (ws *workspace) zeroed(bytes int64) (Address, error) {
+	a, err := ws.alloc(bytes)
+	if err != nil {
+		return 0, err
+	}
+	return a, ws.context.Set(a, 0, bytes)
+}
+
+// check refuses what the kernels, which count in int, cannot.
+func (p gemmShape) check() error {
+	for _, n := range []int64{p.m, p.n, p.k} {
+		if n > math.MaxInt32-1024 {
+			return fmt.Errorf("a dimension of %d: %w", n, bench.ErrUnsupported)
+		}
+	}
+	if p.batch > 65535 {
+		return fmt.Errorf("a batch of %d, more than 65535: %w", p.batch, bench.ErrUnsupported)
+	}
+	return nil
+}
+
+// multiply is the kernel of one product and what follows it. name is that of the functions for tiles.
+func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epilogue, then ...Arg) (*kernel, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	g := ws.grainOf(p)
+	aligned := ws.aligned(p.k)
+	if !p.byRows {
+		aligned = aligned && ws.aligned(p.n)
+	}
+	if g.skinny {
+		source, name, then = "gemv", "gemv", nil
+		if p.byRows {
+			name = "gemv_rows"
+		}
+	}
+	scratch, err := ws.scratch(g, p)
+	if err != nil {
+		return nil, err
+	}
+	args, err := e.args(ws)
+	if err != nil {
+		return nil, err
+	}
+	grid := Grid{Blocks: [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)}, Threads: [3]int{g.threads}, Shared: int(g.shared)}
+	return ws.ours(source, g.function(name, aligned), grid,
+		join([]Arg{x, w, Int(int(p.m)), Int(int(p.n)), Int(int(p.k))}, then, scratch, args)...)
+}
+
+// products are the types in which our own kernels multiply.
+var products = append(floats[:len(floats):len(floats)], schema.INT8)
