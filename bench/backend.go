@@ -36,6 +36,9 @@ type Backend interface {
 	Clock(p Place, settled bool) (float64, error)
 	// Watch starts to observe the place; the returned function says what happened since.
 	Watch(p Place) func() Observation
+	// Meter starts to count the energy of the device; nil if it has no meter that can be
+	// read.
+	Meter() Meter
 	// Limit is what the hardware cannot exceed, in the instruction set of the
 	// kernels.
 	Limit(d schema.DType, p Place) Limit
@@ -138,6 +141,24 @@ type NUMA struct {
 type Limit struct {
 	FLOPPerCycle  float64 // of all threads together
 	BytesPerCycle float64 // between registers and L1, of all threads together
+}
+
+// Meter counts energy from when it was started on.
+type Meter interface {
+	// Tick reads the counters, if enough time has passed since they were read to tell the
+	// power of that time. It is called between samples.
+	Tick()
+	// Stop ends the window. There is no Energy if it was too short for the counters.
+	Stop() (Energy, bool)
+}
+
+// Energy is what meters counted in a window.
+type Energy struct {
+	Window   time.Duration
+	Joules   float64
+	MaxWatts float64  // over a part of the window between ticks; 0 if there was only one
+	Meters   []string // whose sum it is
+	Celsius  float64  // at the end; 0 where it cannot be read
 }
 
 // Observation is what happened on a place during a case.

@@ -110,8 +110,11 @@ func (c *Calibrator) fusionDTypes() []schema.DType {
 
 // dtypesOf are those in which a pattern or an operation is measured.
 func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
-	if p.Fusion() {
+	switch {
+	case p.Fusion():
 		return c.fusionDTypes()
+	case p.Group == operationGroup:
+		return c.operationDTypes()
 	}
 	return c.Options.DTypes
 }

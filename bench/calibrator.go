@@ -36,6 +36,7 @@ type Options struct {
 	Mode        schema.Mode
 	DTypes      []schema.DType // in which to measure
 	Patterns    []Pattern      // fusion patterns to measure
+	Operations  []Pattern      // single operations to measure
 	Threads     int            // "all threads": the most that a case uses; 0 if the device has none
 	Seed        uint64
 	Budget      time.Duration // of the whole calibration; cases past it are skipped
@@ -139,7 +140,7 @@ func (c *Calibrator) abandon(steps []step, err error) {
 
 // plan lists the steps, each with a label of its own.
 func (c *Calibrator) plan() []step {
-	var steps []step
+	steps := c.idleSteps()
 	// The register peak bounds all else: it is measured five times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
@@ -155,6 +156,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
 	steps = append(steps, c.peakSteps(c.places())...)
+	steps = append(steps, c.operationSteps()...)
 	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
@@ -239,7 +241,7 @@ func (c *Calibrator) chainOf(pattern Pattern) Chain {
 
 // recordLacks names the patterns that are left out of the plan.
 func (c *Calibrator) recordLacks() {
-	for _, pattern := range slices.Concat(matmuls, c.Options.Patterns) {
+	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
 		for _, d := range c.dtypesOf(pattern) {
 			if c.lacks(pattern, d) {
 				why := ""

@@ -56,7 +56,7 @@ func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
 		Runner: Runner{Backend: f, Settings: SettingsOf(mode), Now: f.Now},
 		Device: fakeDevice(),
 		Options: Options{
-			Mode: mode, DTypes: []schema.DType{schema.FP64, schema.FP32}, Patterns: Patterns(),
+			Mode: mode, DTypes: []schema.DType{schema.FP64, schema.FP32}, Patterns: Patterns(), Operations: someOperations(),
 			Threads: 2, Seed: 1, Budget: time.Hour, MemoryBytes: 8 << 30,
 		},
 	}
@@ -68,6 +68,22 @@ func long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+}
+
+// someOperations are an element-wise one and one over rows, of three sizes each and few elements.
+func someOperations() []Pattern {
+	var some []Pattern
+	for _, name := range []string{"add", "softmax"} {
+		p, err := Lookup(name)
+		if err != nil {
+			panic(err)
+		}
+		p.Shapes = func(schema.Mode) []Shape {
+			return []Shape{dims(p.Dims, 1, 16, 64), dims(p.Dims, 1, 64, 1024), dims(p.Dims, 1, 1024, 1024)}
+		}
+		some = append(some, p)
+	}
+	return some
 }
 
 // named is some fusion patterns, which a test can afford to verify.
@@ -136,7 +152,7 @@ func TestScriptedProfile(t *testing.T) {
 
 // cut is interrupted in the middle of the fusion pairs, one pattern in one type.
 func cut(c *Calibrator) {
-	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, Patterns()[:1]
+	c.Options.DTypes, c.Options.Patterns, c.Options.Operations = []schema.DType{schema.FP32}, Patterns()[:1], nil
 	c.Runner.Settings.MaxSamples = c.Runner.Settings.MinSamples
 }
 

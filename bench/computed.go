@@ -57,6 +57,9 @@ func (o *computed) add(m computed) {
 	}
 	o.TopMHz = max(o.TopMHz, m.TopMHz)
 	o.Seconds = append(o.Seconds, m.Seconds...)
+	if m.Energy != nil {
+		o.Energy, o.Executions = m.Energy, m.Executions // that of the last window
+	}
 	o.MaxAbsError = max(o.MaxAbsError, m.MaxAbsError)
 	for j, code := range m.Warnings {
 		o.warn(code, "%s", m.Notes[j])
@@ -137,7 +140,6 @@ func (m *computed) entry() schema.Compute {
 	for i, s := range m.Seconds {
 		ms[i], rate[i] = s*1e3, float64(m.flop)/s/1e9
 	}
-	gflops := stat.Summarize(rate, stat.Larger)
 	e := schema.Compute{
 		Operation:         m.operation,
 		DType:             m.dtype,
@@ -147,18 +149,22 @@ func (m *computed) entry() schema.Compute {
 		FLOP:              m.flop,
 		Bytes:             m.bytes,
 		LatencyMS:         stat.Summarize(ms, stat.Smaller),
-		GFLOPS:            &gflops,
 		EffectiveClockMHz: m.ClockMHz,
+	}
+	if m.flop > 0 {
+		gflops := stat.Summarize(rate, stat.Larger)
+		e.GFLOPS = &gflops
 	}
 	if m.shape != nil {
 		e.Shape, e.InputShape = m.shape.String(), m.shape.Values()
 	}
-	if m.bytes > 0 {
+	if m.bytes > 0 && m.flop > 0 {
 		e.ArithmeticIntensity = float64(m.flop) / float64(m.bytes)
 	}
 	if m.Verified {
 		e.MaxAbsError = &m.MaxAbsError
 	}
+	e.Energy = m.energy(m.flop, m.bytes)
 	return e
 }
 

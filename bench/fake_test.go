@@ -26,6 +26,7 @@ type fake struct {
 	slower  map[string]float64
 	unfair  float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels []KernelInfo
+	watts   float64 // that its meter counts; 0 for no meter
 }
 
 func newFake() *fake {
@@ -71,6 +72,26 @@ func (f *fake) Watch(Place) func() Observation {
 		}
 		return Noise(f.reasons)
 	}
+}
+
+func (f *fake) Meter() Meter {
+	if f.watts == 0 {
+		return nil
+	}
+	return &fakeMeter{f, f.now}
+}
+
+// fakeMeter counts a constant power.
+type fakeMeter struct {
+	*fake
+	begin time.Time
+}
+
+func (m *fakeMeter) Tick() {}
+
+func (m *fakeMeter) Stop() (Energy, bool) {
+	window := m.now.Sub(m.begin)
+	return Energy{Window: window, Joules: m.watts * window.Seconds(), Meters: []string{"package-0"}, Celsius: 50}, window > 0
 }
 
 func (f *fake) Limit(d schema.DType, p Place) Limit {

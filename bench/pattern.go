@@ -80,7 +80,13 @@ func Register(p Pattern) {
 
 // groups in the order in which they are listed and measured; those of fusion
 // patterns come first.
-var groups = []string{"linear", "conv", "attention", "elementwise", "compute", "operation", "memory"}
+var groups = []string{"linear", "conv", "attention", "elementwise", "compute", operationGroup, "memory"}
+
+// operationGroup is that of the single operations of a network.
+const operationGroup = "operation"
+
+// Singles lists the single operations of a network, which runs measure beside the fusion patterns.
+func Singles() []Pattern { return filter(func(p Pattern) bool { return p.Group == operationGroup }) }
 
 // FusionGroups are the groups that hold fusion patterns.
 var FusionGroups = groups[:4]

@@ -76,6 +76,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	}
 	d := &c.Device
 	d.Bandwidth, d.Latency, d.NUMA = e.bandwidth(), e.Device.Latency, e.Device.NUMA
+	d.OperationProfiles, d.Launch, d.Power.Idle = e.operations(), e.Device.Launch, e.Device.Power.Idle
 	d.FusionProfiles, d.FusionCrossovers, d.Quality = e.Device.FusionProfiles, e.Device.FusionCrossovers, e.Device.Quality
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
@@ -153,12 +154,28 @@ func (e *Earlier) computed(i int) (computed, error) {
 // what was left out may raise the bounds.
 func (e *Earlier) bandwidth() []schema.Bandwidth {
 	all := slices.Clone(e.Device.Bandwidth)
-	for _, w := range e.Warnings[e.Device.Resume.Warnings:] {
-		for i := range all {
-			if w.Path == fmt.Sprintf("/bandwidth/%d", i) {
-				all[i].Warnings = slices.DeleteFunc(slices.Clone(all[i].Warnings), func(code schema.Code) bool { return code == w.Code })
-			}
-		}
+	for i := range all {
+		all[i].Warnings = e.measured("bandwidth", i, all[i].Warnings)
 	}
 	return all
+}
+
+// operations are those of the earlier run, likewise.
+func (e *Earlier) operations() []schema.Compute {
+	all := slices.Clone(e.Device.OperationProfiles)
+	for i := range all {
+		all[i].Warnings = e.measured("operation_profiles", i, all[i].Warnings)
+	}
+	return all
+}
+
+// measured keeps the flags of an entry of a list that were not derived in the end.
+func (e *Earlier) measured(list string, i int, flags []schema.Code) []schema.Code {
+	kept := slices.Clone(flags)
+	for _, w := range e.Warnings[e.Device.Resume.Warnings:] {
+		if w.Path == fmt.Sprintf("/%s/%d", list, i) {
+			kept = slices.DeleteFunc(kept, func(code schema.Code) bool { return code == w.Code })
+		}
+	}
+	return kept
 }

@@ -18,8 +18,21 @@ import (
 type Runner struct {
 	Backend  Backend
 	Settings Settings
-	Now      func() time.Time // spends the budgets; samples are timed by the backend
-	Memory   int64            // bytes that the tensors of a case may take; 0 for any
+	Now      func() time.Time                           // spends the budgets; samples are timed by the backend
+	Memory   int64                                      // bytes that the tensors of a case may take; 0 for any
+	Sleep    func(ctx context.Context, d time.Duration) // nil for that of the system
+}
+
+// wait does nothing for so long, or until ctx ends.
+func (r *Runner) wait(ctx context.Context, d time.Duration) {
+	if r.Sleep != nil {
+		r.Sleep(ctx, d)
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // open prepares the tensors of a case if there is memory for them.
@@ -46,6 +59,8 @@ type Measurement struct {
 	TopMHz         float64 // highest reading around the case: what bounds refer to
 	MaxAbsError    float64
 	Verified       bool
+	Energy         *Energy // of the whole window; nil without a meter, or if the window was too short
+	Executions     float64 // in that window
 	Warnings       []schema.Code
 	Notes          []string // what the warnings say, in words
 }
@@ -80,12 +95,23 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		return m, err
 	}
 	g, err := r.guard(c.Place, func() error {
-		m.Seconds = m.Seconds[:0]
+		m.Seconds, m.Energy, m.Executions = m.Seconds[:0], nil, 0
+		meter := r.Backend.Meter()
+		if meter != nil {
+			defer func() {
+				if e, ok := meter.Stop(); ok {
+					m.Energy, m.Executions = &e, float64(n*len(m.Seconds))
+				}
+			}()
+		}
 		begin := r.Now()
 		for {
 			t, err := Sample(ws, seq, n)
 			if err != nil {
 				return err
+			}
+			if meter != nil {
+				meter.Tick()
 			}
 			m.Seconds = append(m.Seconds, t.Seconds()/float64(n))
 			if err := ctx.Err(); err != nil {
@@ -97,6 +123,9 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 	})
 	m.ClockMHz, m.TopMHz, m.Warnings, m.Notes = g.clock, g.top, g.codes, g.notes
+	if s := stat.Summarize(m.Seconds, stat.Smaller); err == nil && s.Std > mostVariation*s.Mean {
+		m.warn(schema.Unstable, "the standard deviation of the samples is %.0f%% of their mean", 100*s.Std/s.Mean)
+	}
 	return m, err
 }
 

@@ -17,22 +17,31 @@ func (c *Calibrator) finish() {
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
 	c.missing()
-	for _, entries := range [][]schema.Compute{dev.Compute, dev.OperationProfiles} {
-		for i := range entries {
-			e := &entries[i]
-			if ridge := dev.Summary.RidgePoint[e.DType]; ridge > 0 && e.ArithmeticIntensity > 0 {
-				compute := e.ArithmeticIntensity >= ridge
-				memory := !compute
-				e.ComputeBound, e.MemoryBound = &compute, &memory
-			}
-		}
+	for i := range dev.Compute {
+		c.boundBy(&dev.Compute[i])
 	}
+	c.finishOperations()
 	for d, theory := range dev.Theoretical.PeakGFLOPS {
 		if got := dev.Summary.PeakGFLOPS[d]; got > theory.Value {
 			c.warn(schema.PeakBelowMeasured, "/theoretical/peak_gflops/"+string(d),
 				"measured %.1f GFLOPS, above the %.1f computed from %s: its assumptions do not hold", got, theory.Value, theory.Source)
 		}
 	}
+}
+
+// boundBy says on which side of the ridge point an entry lies: that of the level of its traffic,
+// or of the memory. Without FLOP nothing but memory binds.
+func (c *Calibrator) boundBy(e *schema.Compute) {
+	ridge := c.Device.Summary.RidgePoint[e.DType]
+	if e.Traffic != nil {
+		ridge = c.peak(e.DType, Place{Threads: e.Threads, Class: e.CoreClass}) / e.Traffic.CeilingGBps
+	}
+	if e.Bytes == 0 || e.FLOP > 0 && ridge == 0 {
+		return
+	}
+	compute := float64(e.FLOP)/float64(e.Bytes) >= ridge && e.FLOP > 0
+	memory := !compute
+	e.ComputeBound, e.MemoryBound = &compute, &memory
 }
 
 // summarize quotes the best entries at the largest number of threads that was

@@ -151,6 +151,7 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if c.IsSet("budget") {
 		o.Budget = c.Duration("budget")
 	}
+	o.Operations = bench.Singles()
 	var err error
 	if o.DTypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return o, usagef("--dtype: %v", err)

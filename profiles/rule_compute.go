@@ -89,8 +89,8 @@ func checkIntensity(c *checker) {
 	}
 }
 
-// checkBoundBy: compute_bound at or above the ridge point of the summary,
-// memory_bound below. Within rounding of the ridge either is right.
+// checkBoundBy: compute_bound at or above the ridge point, that of the level of traffic or else
+// of the summary, memory_bound below. Within rounding of the ridge either is right.
 func checkBoundBy(c *checker) {
 	for at, d := range c.eachDevice() {
 		for path, e := range computes(at, d) {
@@ -108,6 +108,9 @@ func checkBoundBy(c *checker) {
 				intensity = float64(e.FLOP) / float64(e.Bytes)
 			}
 			ridge, ok := d.Summary.RidgePoint[e.DType]
+			if peak := c.peaks[peakKey{d, e.DType, e.Threads, e.CoreClass}]; e.Traffic != nil && peak > 0 {
+				ridge, ok = peak/e.Traffic.CeilingGBps, true
+			}
 			if !ok && intensity > 0 && !math.IsInf(intensity, 1) {
 				c.fail(path, fmt.Sprintf("bound named without a ridge point of %s to tell it by", e.DType),
 					"", at+"/summary/ridge_point_flops_per_byte/"+string(e.DType))

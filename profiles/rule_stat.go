@@ -31,6 +31,11 @@ func (c *checker) stats() iter.Seq2[string, statOf] {
 					return
 				}
 			}
+			for i := range d.Launch {
+				if !yield(fmt.Sprintf("%s/launch/%d/microseconds", at, i), statOf{&d.Launch[i].Microseconds, false}) {
+					return
+				}
+			}
 			for i := range d.NUMA {
 				path := fmt.Sprintf("%s/numa/%d", at, i)
 				if !yield(path+"/gbps", statOf{&d.NUMA[i].GBps, true}) || !yield(path+"/nanoseconds", statOf{&d.NUMA[i].Nanoseconds, false}) {

@@ -12,15 +12,16 @@ type Device struct {
 	Theoretical Theoretical `json:"theoretical" jsonschema_description:"Peaks computed from the description of the device, never measured."`
 	Summary     Summary     `json:"summary" jsonschema_description:"The figures that most readers need: each is the best of its entries below."`
 
-	Compute           []Compute    `json:"compute" jsonschema_description:"Register peaks and matmul. Entries of one operation, dtype and number of threads are a curve over size (m = n = k in input_shape), those of one shape a curve over threads."`
-	Bandwidth         []Bandwidth  `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads. Entries of the kernel read and one number of threads, ordered by working_set_bytes, are the curve from which the levels are read."`
-	Latency           []Latency    `json:"latency" jsonschema_description:"Load-to-use latency by level."`
-	NUMA              []NUMAPath   `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
-	Launch            []LaunchCost `json:"launch,omitempty" jsonschema_description:"What it costs to launch a kernel, for each mode of a GPU; absent for devices that launch nothing."`
-	OperationProfiles []Compute    `json:"operation_profiles" jsonschema_description:"Every other operation."`
-	FusionProfiles    []Fusion     `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
-	FusionCrossovers  []Crossover  `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
-	Quality           *Quality     `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
+	Compute           []Compute      `json:"compute" jsonschema_description:"Register peaks and matmul. Entries of one operation, dtype and number of threads are a curve over size (m = n = k in input_shape), those of one shape a curve over threads."`
+	Bandwidth         []Bandwidth    `json:"bandwidth" jsonschema_description:"Bandwidth by level, kernel and number of threads. Entries of the kernel read and one number of threads, ordered by working_set_bytes, are the curve from which the levels are read."`
+	Latency           []Latency      `json:"latency" jsonschema_description:"Load-to-use latency by level."`
+	NUMA              []NUMAPath     `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
+	Launch            []LaunchCost   `json:"launch,omitempty" jsonschema_description:"What it costs to launch a kernel, for each mode of a GPU; absent for devices that launch nothing."`
+	OperationProfiles []Compute      `json:"operation_profiles" jsonschema_description:"Every other operation."`
+	LatencyTables     []LatencyTable `json:"latency_tables,omitempty" jsonschema_description:"Time over size of each operation of which at least three sizes were measured, with the cost of a call or launch."`
+	FusionProfiles    []Fusion       `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads and state of the caches."`
+	FusionCrossovers  []Crossover    `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
+	Quality           *Quality       `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
@@ -114,6 +115,15 @@ type Summary struct {
 type Power struct {
 	Unavailable string       `json:"unavailable,omitempty" jsonschema:"minLength=1" jsonschema_description:"Why power cannot be read and what would make it readable."`
 	Meters      []PowerMeter `json:"meters,omitempty" jsonschema:"minItems=1" jsonschema_description:"Meters found."`
+	Idle        *Idle        `json:"idle,omitempty"`
+}
+
+// Idle is what the meters count while nothing is measured.
+type Idle struct {
+	WindowSeconds float64  `json:"window_seconds" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Length of the window in seconds."`
+	Meters        []string `json:"meters" jsonschema:"minItems=1" jsonschema_description:"Names of the meters whose sum it is."`
+	AvgWatts      float64  `json:"power_avg_watts" jsonschema:"minimum=0" jsonschema_description:"Average power in watts."`
+	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window in degrees Celsius; absent where it cannot be read."`
 }
 
 // PowerMeter is one counter of energy or power.

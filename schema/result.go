@@ -32,11 +32,59 @@ type Compute struct {
 	LatencyMS           Stat     `json:"latency_ms" jsonschema_description:"Time of one execution in milliseconds."`
 	GFLOPS              *Stat    `json:"gflops,omitempty" jsonschema_description:"Rate in GFLOPS (1e9 FLOP per second; GOPS for int8); absent for operations without FLOP."`
 	Efficiency          float64  `json:"efficiency,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best gflops / register peak of the dtype with the same number of threads and class (a share); above 1 is kept and flagged."`
-	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point."`
-	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below the measured ridge point."`
+	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point: the register peak over the ceiling of the level of traffic, or without that over the memory bandwidth of the summary."`
+	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below that ridge point."`
+	Traffic             *Traffic `json:"traffic,omitempty"`
+	Energy              *Energy  `json:"energy,omitempty"`
 	EffectiveClockMHz   float64  `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	MaxAbsError         *float64 `json:"max_abs_error,omitempty" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference from the float64 reference over the elements verified, in the unit of the result."`
 	Warnings            []Code   `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// Traffic is what an operation moves against what the level does in which its data lives.
+type Traffic struct {
+	Level           Level   `json:"level"`
+	TransfersGB     float64 `json:"memory_transfers_gb" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Compulsory traffic of one execution in GB (1e9 bytes)."`
+	AvgGBps         float64 `json:"avg_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Traffic over the mean latency in GB/s (1e9 bytes per second)."`
+	PeakGBps        float64 `json:"peak_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Traffic over the best latency in GB/s (1e9 bytes per second)."`
+	CeilingGBps     float64 `json:"ceiling_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best kernel of bandwidth on the level with the same number of threads in GB/s (1e9 bytes per second)."`
+	CeilingOf       string  `json:"ceiling_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of that kernel."`
+	TheoreticalGBps float64 `json:"theoretical_bandwidth_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Theoretical bandwidth in GB/s (1e9 bytes per second), of memory where it is known."`
+	Utilization     float64 `json:"bandwidth_utilization_percent" jsonschema:"exclusiveMinimum=0" jsonschema_description:"peak_bandwidth_gbps / ceiling_bandwidth_gbps in percent; above 100 is kept."`
+}
+
+// Energy is what the meters of the device counted while a case was executed again and
+// again.
+type Energy struct {
+	WindowSeconds float64  `json:"window_seconds" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Length of the window in seconds."`
+	Executions    float64  `json:"executions" jsonschema:"minimum=1" jsonschema_description:"Number of executions in it."`
+	Meters        []string `json:"meters" jsonschema:"minItems=1" jsonschema_description:"Names of the meters whose sum it is; none counts what another counts."`
+	Joules        float64  `json:"energy_joules" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Energy of the window in joules; what the device takes while idle is not subtracted."`
+	AvgWatts      float64  `json:"power_avg_watts" jsonschema:"exclusiveMinimum=0" jsonschema_description:"energy_joules / window_seconds in watts."`
+	MaxWatts      float64  `json:"power_max_watts,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest average over a part of the window, each as long as the meter needs, in watts; absent if there was only one."`
+	OpsPerWatt    float64  `json:"ops_per_watt" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Executions per second and watt: executions / energy_joules."`
+	GFLOPSPerWatt float64  `json:"gflops_per_watt,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"GFLOPS (1e9 FLOP per second) per watt over the window; absent without FLOP."`
+	GBpsPerWatt   float64  `json:"throughput_per_watt,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"GB/s (1e9 bytes per second) per watt over the window; absent without traffic."`
+	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window in degrees Celsius; absent where it cannot be read."`
+}
+
+// LatencyTable is the time of an operation over what it moves, to interpolate.
+type LatencyTable struct {
+	Operation string         `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation."`
+	DType     DType          `json:"dtype"`
+	Threads   int            `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
+	Points    []LatencyPoint `json:"points" jsonschema:"minItems=3" jsonschema_description:"Median times of operation_profiles, sorted by bytes."`
+	// The line is latency = overhead + bytes / rate, by least squares of the relative deviation.
+	OverheadUS    float64 `json:"overhead_microseconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Intercept of the straight line through the points (least squares of the relative deviations) in microseconds: what a call or launch costs; absent where it is not positive."`
+	IncrementGBps float64 `json:"incremental_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"1 / slope of that line in GB/s (1e9 bytes per second); absent where it is not positive."`
+	Deviation     float64 `json:"largest_deviation" jsonschema:"minimum=0" jsonschema_description:"Largest relative deviation of a point from that line (a share)."`
+}
+
+// LatencyPoint is one shape of an operation.
+type LatencyPoint struct {
+	InputShape []int64 `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, as in operation_profiles."`
+	Bytes      int64   `json:"bytes" jsonschema:"minimum=1" jsonschema_description:"Compulsory traffic of one execution in bytes."`
+	LatencyMS  float64 `json:"latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median time of one execution in milliseconds."`
 }
 
 // Bandwidth is the rate of one kernel on one working set.

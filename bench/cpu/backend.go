@@ -27,6 +27,9 @@ type Backend struct {
 	memory [2]memory // base and huge pages
 	// rates are the best rates of the workers at which they executed, by place.
 	rates map[bench.Place][]float64
+
+	counters    []counter // of energy; none if there is no meter
+	thermometer string
 }
 
 // New returns the backend of a CPU as detected: its used_cpus, core_classes and
@@ -44,6 +47,7 @@ func New(dev schema.Device) (*Backend, error) {
 		b.units[d], _ = usableUnits(d)
 	}
 	b.memory[1].huge = true
+	b.counters, b.thermometer = energyCounters("/", dev.Power), findThermometer("/")
 	for _, class := range dev.CPU.CoreClasses {
 		for _, cpu := range b.cpus {
 			if slices.Contains(class.CPUs, cpu) {

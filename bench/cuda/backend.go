@@ -43,6 +43,8 @@ type loaded struct {
 type Watcher interface {
 	// Watch starts to observe; the returned function says what happened since.
 	Watch() func() bench.Observation
+	// Meter starts to count energy; nil if the device does not tell it.
+	Meter() bench.Meter
 	Close() error
 }
 
@@ -113,6 +115,14 @@ func (b *Backend) Watch(bench.Place) func() bench.Observation {
 		return func() bench.Observation { return bench.Observation{} }
 	}
 	return b.watcher.Watch()
+}
+
+// Meter starts to count the energy of the device.
+func (b *Backend) Meter() bench.Meter {
+	if b.watcher == nil {
+		return nil
+	}
+	return b.watcher.Meter()
 }
 
 // Limit knows none: the rate of an SM in a type depends on the chip, and its own peak is measured

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hwcal/schema"
+)
+
+// operationSteps plan the single operations of a network. Full runs measure them in every type,
+// on one thread and on all.
+func (c *Calibrator) operationSteps() []step {
+	places := []Place{c.all()}
+	if c.Options.Mode == schema.Full && c.one() != c.all() {
+		places = []Place{c.one(), c.all()}
+	}
+	var steps []step
+	for _, p := range places {
+		for _, pattern := range c.Options.Operations {
+			for _, d := range c.operationDTypes() {
+				if c.lacks(pattern, d) {
+					continue
+				}
+				for _, s := range c.shapes(pattern) {
+					steps = append(steps, c.operationStep(pattern, s, d, p))
+				}
+			}
+		}
+	}
+	return steps
+}
+
+// operationDTypes are the main one, and in full runs all.
+func (c *Calibrator) operationDTypes() []schema.DType {
+	if c.Options.Mode == schema.Full {
+		return c.Options.DTypes
+	}
+	return []schema.DType{c.mainDType()}
+}
+
+func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p Place) step {
+	set := c.Runner.Settings
+	took := time.Duration(0)
+	if chain, err := pattern.Build(s, p); err == nil {
+		took = least(once(chain.FLOP(), chain.FusedBytes(d), d, p))
+	}
+	return step{
+		label: matmulLabel(pattern.Name, d, s, p),
+		cost:  caseOverhead + max(took, time.Duration(set.PointShare*float64(set.WarmUp+set.CaseBudget))),
+		run: func(ctx context.Context, scale float64) error {
+			return c.measureOperation(ctx, pattern, s, d, p, scale*set.PointShare)
+		},
+	}
+}
+
+func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Shape, d schema.DType, p Place, scale float64) error {
+	chain, err := pattern.Build(s, p)
+	if err != nil {
+		return err
+	}
+	got, err := c.measure(ctx, Case{Chain: chain, DType: d, Place: p, Seed: c.Options.Seed}, scale)
+	if err != nil {
+		return err
+	}
+	m := computed{
+		operation: pattern.Name, dtype: d, place: p, shape: s, flop: chain.FLOP(), bytes: chain.FusedBytes(d), Measurement: got,
+	}
+	entry := m.entry()
+	entry.Warnings = c.warnAll("operation_profiles", len(c.Device.OperationProfiles), m.Warnings, m.Notes)
+	c.Device.OperationProfiles = append(c.Device.OperationProfiles, entry)
+	return nil
+}
+
+// finishOperations holds the operations against the ceilings, which are all known by now.
+func (c *Calibrator) finishOperations() {
+	for i := range c.Device.OperationProfiles {
+		e := &c.Device.OperationProfiles[i]
+		flag := func(code schema.Code, format string, args ...any) {
+			if !slices.Contains(e.Warnings, code) {
+				c.warn(code, fmt.Sprintf("/operation_profiles/%d", i), format, args...)
+				e.Warnings = append(e.Warnings, code)
+			}
+		}
+		if peak := c.peak(e.DType, Place{Threads: e.Threads}); peak > 0 && e.GFLOPS != nil {
+			e.Efficiency = e.GFLOPS.Best / peak
+			switch {
+			case e.Efficiency > boundTolerance:
+				flag(schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", e.GFLOPS.Best, peak)
+			case e.Efficiency > 1:
+				flag(schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", e.GFLOPS.Best, peak)
+			}
+		}
+		if e.Traffic = c.traffic(e); e.Traffic != nil && e.Traffic.PeakGBps > boundTolerance*e.Traffic.CeilingGBps {
+			flag(schema.Cached, "%.1f GB/s are above the %.1f of %s in %s: a part of it came from a level nearer to the core",
+				e.Traffic.PeakGBps, e.Traffic.CeilingGBps, e.Traffic.CeilingOf, e.Traffic.Level)
+		}
+		c.boundBy(e)
+	}
+	c.Device.LatencyTables = latencyTables(c.Device.OperationProfiles)
+}
+
+// traffic holds what an operation moves against the best that the kernels of bandwidth do in the
+// level where its tensors live; nil if nothing was measured there.
+func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
+	if e.Bytes == 0 {
+		return nil
+	}
+	t := schema.Traffic{
+		Level:       c.levels.of(e.Bytes, e.Threads),
+		TransfersGB: float64(e.Bytes) / 1e9,
+		AvgGBps:     float64(e.Bytes) / e.LatencyMS.Mean / 1e6,
+		PeakGBps:    float64(e.Bytes) / e.LatencyMS.Best / 1e6,
+	}
+	t.CeilingGBps, t.CeilingOf = ceiling(c.Device, t.Level, e.Threads)
+	if t.CeilingGBps == 0 {
+		return nil
+	}
+	t.Utilization = 100 * t.PeakGBps / t.CeilingGBps
+	if theory := c.Device.Theoretical.BandwidthGBps; theory != nil && t.Level == c.levels.outer {
+		t.TheoreticalGBps = theory.Value
+	}
+	return &t
+}
+
+// ceiling is the best rate of a level on a number of threads, and the kernel that reached it.
+func ceiling(dev schema.Device, level schema.Level, threads int) (gbps float64, pattern string) {
+	for _, b := range dev.Bandwidth {
+		suspect := slices.Contains(b.Warnings, schema.Implausible) || slices.Contains(b.Warnings, schema.Cached)
+		if b.Level == level && b.Threads == threads && !suspect && b.GBps.Best > gbps {
+			gbps, pattern = b.GBps.Best, b.Pattern
+		}
+	}
+	return gbps, pattern
+}

@@ -1,0 +1,157 @@
+package cpu
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// leastWindow is the shortest time whose energy is told: the counters tick about every
+// millisecond.
+const leastWindow = 100 * time.Millisecond
+
+// counter is one of energy: a file of microjoules that wraps at max; 0 if it does not.
+type counter struct {
+	name, file string
+	max        uint64
+}
+
+// energyCounters are the readable meters whose sum is the energy of the machine: packages with
+// all that is in them, and the memory, which is not. The zones core and uncore are parts of
+// a package, and psys counts all of it again.
+func energyCounters(root string, p schema.Power) []counter {
+	var all []counter
+	for _, m := range p.Meters {
+		whole := strings.HasPrefix(m.Name, "package-") || strings.HasPrefix(m.Name, "socket-") || m.Name == "dram"
+		if !m.Readable || !whole {
+			continue
+		}
+		file := filepath.Join(root, m.Source)
+		if !strings.HasSuffix(file, "_input") { // a zone of powercap is a folder
+			file = filepath.Join(file, "energy_uj")
+		}
+		all = append(all, counter{m.Name, file, m.MaxEnergyMicrojoule})
+	}
+	return all
+}
+
+// read gives microjoules.
+func (c counter) read() (uint64, error) {
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// since is the energy between two readings in microjoules. Of several wraps between them one
+// is seen: readings follow each other within seconds, a wrap takes a minute at least.
+func (c counter) since(before, now uint64) uint64 {
+	if now < before && c.max > 0 {
+		return c.max - before + now + 1
+	}
+	return now - before
+}
+
+// meter counts a window.
+type meter struct {
+	counters    []counter
+	thermometer string // file of millidegrees; empty if there is none
+	now         func() time.Time
+	begin, last time.Time
+	readings    []uint64
+	microjoules uint64
+	parts       int
+	maxWatts    float64
+	failed      bool
+}
+
+// Meter starts to count the energy of the machine, which is more than that of the workers.
+func (b *Backend) Meter() bench.Meter {
+	if len(b.counters) == 0 {
+		return nil
+	}
+	return newMeter(b.counters, b.thermometer, time.Now)
+}
+
+func newMeter(counters []counter, thermometer string, now func() time.Time) *meter {
+	m := &meter{counters: counters, thermometer: thermometer, now: now, readings: make([]uint64, len(counters))}
+	for i, c := range counters {
+		var err error
+		m.readings[i], err = c.read()
+		m.failed = m.failed || err != nil
+	}
+	m.begin = now()
+	m.last = m.begin
+	return m
+}
+
+// Tick reads the counters once in a while.
+func (m *meter) Tick() {
+	if now := m.now(); now.Sub(m.last) >= leastWindow {
+		m.part(now)
+	}
+}
+
+// part adds the energy since the last reading.
+func (m *meter) part(now time.Time) {
+	sum := uint64(0)
+	for i, c := range m.counters {
+		reading, err := c.read()
+		if err != nil {
+			m.failed = true
+			return
+		}
+		sum += c.since(m.readings[i], reading)
+		m.readings[i] = reading
+	}
+	if took := now.Sub(m.last); took >= leastWindow {
+		m.parts++
+		m.maxWatts = max(m.maxWatts, float64(sum)/1e6/took.Seconds())
+	}
+	m.microjoules += sum
+	m.last = now
+}
+
+// Stop ends the window.
+func (m *meter) Stop() (bench.Energy, bool) {
+	m.part(m.now())
+	e := bench.Energy{Window: m.last.Sub(m.begin), Joules: float64(m.microjoules) / 1e6}
+	for _, c := range m.counters {
+		e.Meters = append(e.Meters, c.name)
+	}
+	if m.parts > 1 {
+		e.MaxWatts = max(m.maxWatts, e.Joules/e.Window.Seconds())
+	}
+	if text, err := os.ReadFile(m.thermometer); err == nil {
+		if milli, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err == nil {
+			e.Celsius = milli / 1e3
+		}
+	}
+	return e, !m.failed && e.Window >= leastWindow
+}
+
+// thermometers are the names of the drivers that serve the temperature of a CPU, under hwmon.
+var thermometers = []string{"coretemp", "k10temp", "zenpower", "cpu_thermal"}
+
+// findThermometer gives the file of the temperature of the first package.
+func findThermometer(root string) string {
+	names, _ := filepath.Glob(filepath.Join(root, "/sys/class/hwmon/hwmon*/name"))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for _, driver := range thermometers {
+			if strings.TrimSpace(string(text)) == driver {
+				return filepath.Join(filepath.Dir(name), "temp1_input")
+			}
+		}
+	}
+	return ""
+}

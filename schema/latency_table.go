@@ -1,0 +1,29 @@
+package schema
+
+import "math"
+
+// FitLatency fits the straight line of a table to its points. The measuring side and
+// validation share it, so that the line always agrees with its points.
+//
+// Of latency = a + b bytes it minimises the sum of ((a + b bytes) / latency - 1)^2: the
+// smallest time, of which the overhead is the largest part, counts as much as the largest.
+func FitLatency(t *LatencyTable) {
+	// With u = 1/latency and v = bytes/latency the sum is that of (a u + b v - 1)^2.
+	var uu, uv, vv, u1, v1 float64
+	for _, p := range t.Points {
+		u, v := 1/p.LatencyMS, float64(p.Bytes)/p.LatencyMS
+		uu, uv, vv, u1, v1 = uu+u*u, uv+u*v, vv+v*v, u1+u, v1+v
+	}
+	det := uu*vv - uv*uv
+	a, b := (u1*vv-v1*uv)/det, (v1*uu-u1*uv)/det
+	t.OverheadUS, t.IncrementGBps, t.Deviation = 0, 0, 0
+	if a > 0 {
+		t.OverheadUS = a * 1e3
+	}
+	if b > 0 {
+		t.IncrementGBps = 1 / b / 1e6
+	}
+	for _, p := range t.Points {
+		t.Deviation = max(t.Deviation, math.Abs((a+b*float64(p.Bytes))/p.LatencyMS-1))
+	}
+}
