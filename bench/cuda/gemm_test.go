@@ -72,3 +72,16 @@ func TestLinear(t *testing.T) {
 		}
 	})
 }
+
+func TestLayers(t *testing.T) {
+	devices(t, func(t *testing.T, b *Backend) {
+		for _, name := range []string{"SwiGLU", "Linear_Bias_GELU_Linear", "Linear_LayerNorm"} {
+			for _, d := range floats {
+				verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, layerShapes...)...)
+			}
+		}
+	})
+}
+
+// layerShapes leave out products over a long k.
+var layerShapes = [][]int64{{1, 136, 80}, {3, 70, 130}, {8, 32, 264}, {64, 64, 64}, {130, 144, 48}, {67, 129, 93}, {9, 5, 3}}

@@ -26,8 +26,9 @@ type grain struct {
 	kernel       string // of the name of the function: "128x128", "64x64", or the rows of X
 	skinny       bool
 	down, across int64 // Y of one block
-	splits       int64 // slices of k
 	sums         int64 // of a block
+	resident     int64 // blocks that an SM should have
+	splits       int64 // slices of k
 	threads      int
 	shared       int64 // bytes
 }
@@ -41,15 +42,13 @@ const (
 	mostSplits = 32
 )
 
-// grainOf a product: large tiles if there are enough for all SMs, else small ones; and as many slices
-// of k as bring a few blocks to each SM.
+// grainOf a product: large tiles if there are enough for all SMs, else small ones.
 func (ws *workspace) grainOf(p gemmShape) grain {
 	size, sum := ws.dtype.Bytes(), sum(ws.dtype).Bytes
 	g := ws.square(p, 128)
 	if g.blocks(p) < int64(ws.backend.sms) {
 		g = ws.square(p, 64)
 	}
-	resident := int64(2)
 	if p.m <= skinnyRows {
 		rows := int64(1)
 		for _, r := range []int64{1, 4, skinnyRows} {
@@ -65,14 +64,18 @@ func (ws *workspace) grainOf(p gemmShape) grain {
 		}
 		// X on its way in and the parts of sums on their way out.
 		g = grain{
-			kernel: fmt.Sprint(rows), skinny: true, down: rows, across: band / p.operands, sums: rows * band, threads: 256,
+			kernel: fmt.Sprint(rows), skinny: true, down: rows, across: band / p.operands, sums: rows * band, resident: 4, threads: 256,
 			shared: max(rows*256, parts*rows*band) * sum,
 		}
-		resident = 4
 	}
-	steps := padded(p.k*size, stepBytes) / stepBytes
-	g.splits = max(1, min(resident*int64(ws.backend.sms)/g.blocks(p), steps/leastSteps, mostSplits))
+	g.splits = ws.splits(p, g)
 	return g
+}
+
+// splits are as many slices of k as bring a few blocks to each SM.
+func (ws *workspace) splits(p gemmShape, g grain) int64 {
+	steps := padded(p.k*ws.dtype.Bytes(), stepBytes) / stepBytes
+	return max(1, min(g.resident*int64(ws.backend.sms)/g.blocks(p), steps/leastSteps, mostSplits))
 }
 
 // square is the grain of square tiles.
@@ -80,8 +83,8 @@ func (ws *workspace) square(p gemmShape, side int64) grain {
 	sum := sum(ws.dtype).Bytes
 	warps := side / 16
 	return grain{
-		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, threads: int(2 * side),
-		shared: max(stages*2*side*stepBytes, warps*32*(32+32/sum)*sum), splits: 1,
+		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, resident: 2, threads: int(2 * side),
+		shared: max(stages*2*side*stepBytes, warps*32*(32+32/sum)*sum),
 	}
 }
 
@@ -112,18 +115,28 @@ func (ws *workspace) aligned(elems ...int64) bool {
 	return true
 }
 
-// scratch are the arguments splits, partial and arrived of a kernel.
-func (ws *workspace) scratch(g grain, p gemmShape) ([]Arg, error) {
-	if g.splits == 1 {
-		return []Arg{Int(1), Pointer(0), Pointer(0)}, nil
+// cut is a product with how it is cut.
+type cut struct {
+	gemmShape
+	grain
+}
+
+// scratch are the arguments partial and arrived of a kernel for products, one behind the other.
+func (ws *workspace) scratch(products ...cut) ([]Arg, error) {
+	var sums, tiles int64
+	for _, c := range products {
+		tiles += c.blocks(c.gemmShape)
+		sums += c.blocks(c.gemmShape) * c.splits * c.grain.sums
 	}
-	tiles := g.blocks(p)
-	partial, err := ws.alloc(tiles * g.splits * g.sums * sum(ws.dtype).Bytes)
+	if tiles*products[0].grain.sums == sums { // nothing is in slices
+		return []Arg{Pointer(0), Pointer(0)}, nil
+	}
+	partial, err := ws.alloc(sums * sum(ws.dtype).Bytes)
 	if err != nil {
 		return nil, err
 	}
 	arrived, err := ws.zeroed(tiles * 4)
-	return []Arg{Int(int(g.splits)), Pointer(partial), Pointer(arrived)}, err
+	return []Arg{Pointer(partial), Pointer(arrived)}, err
 }
 
 // zeroed is new memory of zeros.
@@ -164,7 +177,7 @@ func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epil
 			name = "gemv_rows"
 		}
 	}
-	scratch, err := ws.scratch(g, p)
+	scratch, err := ws.scratch(cut{p, g})
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +187,11 @@ func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epil
 	}
 	grid := Grid{Blocks: [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)}, Threads: [3]int{g.threads}, Shared: int(g.shared)}
 	return ws.ours(source, g.function(name, aligned), grid,
-		join([]Arg{x, w, Int(int(p.m)), Int(int(p.n)), Int(int(p.k))}, then, scratch, args)...)
+		join([]Arg{x, w}, p.dims(), then, []Arg{Int(int(g.splits))}, scratch, args)...)
 }
+
+// dims are the arguments m, n and k of a kernel.
+func (p gemmShape) dims() []Arg { return []Arg{Int(int(p.m)), Int(int(p.n)), Int(int(p.k))} }
 
 // products are the types in which our own kernels multiply.
 var products = append(floats[:len(floats):len(floats)], schema.INT8)

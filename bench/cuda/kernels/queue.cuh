@@ -45,29 +45,38 @@ struct Queue {
   }
 };
 
-template <typename T>
-__device__ inline T sum_of_warp(T v) {
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-  return v;
-}
-
 __device__ inline float root(float x) { return sqrtf(x); }
 __device__ inline double root(double x) { return sqrt(x); }
 
-// normalise is what a warp does for a row: (h - mean) / sqrt(variance + eps) gamma + beta.
-__device__ inline void normalise(const acc *h, const elem *gamma, const elem *beta, scalar eps, elem *y, int n) {
-  int lane = threadIdx.x % 32;
+// sum_of gives all threads of a team, a warp or the block, the sum of what they have.
+template <int TEAM>
+__device__ inline acc sum_of(acc *shared, acc v) {
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  if (TEAM == 32) return v;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = 0;
+#pragma unroll
+  for (int i = 0; i < TEAM / 32; i++) v += shared[i];
+  return v;
+}
+
+// normalise is what a team does for a row: (h - mean) / sqrt(variance + eps) gamma + beta.
+template <int TEAM>
+__device__ inline void normalise(acc *shared, const acc *h, const elem *gamma, const elem *beta, acc eps, elem *y, int n) {
+  int first = threadIdx.x % TEAM;
   acc sum = 0, squares = 0;
-#pragma unroll 8
-  for (int i = lane; i < n; i += 32) sum += fresh(h + i);
-  acc mean = sum_of_warp(sum) / n;
-#pragma unroll 8
-  for (int i = lane; i < n; i += 32) {
+#pragma unroll 4
+  for (int i = first; i < n; i += TEAM) sum += fresh(h + i);
+  acc mean = sum_of<TEAM>(shared, sum) / n;
+#pragma unroll 4
+  for (int i = first; i < n; i += TEAM) {
     acc d = fresh(h + i) - mean;
     squares += d * d;
   }
-  acc r = 1 / root(sum_of_warp(squares) / n + eps);
-#pragma unroll 8
-  for (int i = lane; i < n; i += 32) y[i] = narrow((fresh(h + i) - mean) * r * widen(gamma[i]) + widen(beta[i]));
+  acc r = 1 / root(sum_of<TEAM>(shared, squares) / n + eps);
+#pragma unroll 4
+  for (int i = first; i < n; i += TEAM) y[i] = narrow((fresh(h + i) - mean) * r * widen(gamma[i]) + widen(beta[i]));
 }

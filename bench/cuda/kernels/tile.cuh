@@ -390,3 +390,22 @@ struct Plain {
     e(row, column + 8 * quarter, v);
   }
 };
+
+#ifndef HWCAL_INT8
+// Gated stores activation(X W) * (X V) where every 32 columns are 16 of X W and the same 16 of X V.
+struct Gated {
+  static constexpr int OPERANDS = 2;
+  Epilogue e;
+  int activation;
+
+  __device__ void operator()(int row, int column, const acc *sums, int quarter) const {
+    acc v[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) v[i] = sums[4 * quarter + i];
+    activate(v, activation);
+#pragma unroll
+    for (int i = 0; i < 4; i++) v[i] *= sums[16 + 4 * quarter + i];
+    e(row, column + 4 * quarter, v);
+  }
+};
+#endif
