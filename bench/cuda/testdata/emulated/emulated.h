@@ -70,6 +70,7 @@ static int emulated_queue[emulated_most], emulated_queued;
 static unsigned long long emulated_random;
 static unsigned emulated_mask; // lanes of a collective operation, while it is done
 static char *emulated_stacks, *emulated_shared_end;
+static int emulated_guards; // pages without access, one before each stack
 static unsigned char *emulated_dynamic;
 static long emulated_shared_bytes;
 static jmp_buf emulated_scheduler;
@@ -179,14 +180,17 @@ static const char *emulated_launch(void (*body)(const unsigned long long *), int
     snprintf(emulated_error, sizeof emulated_error, "%d arguments, want %d", given, parameters);
     return emulated_error;
   }
+  const long one = emulated_stack + emulated_page;
   if (!emulated_stacks) {
-    const long one = emulated_stack + emulated_page, all = emulated_most * one + emulated_page;
+    const long all = emulated_most * one + emulated_page;
     emulated_stacks = (char *)mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (int i = 0; i <= emulated_most; i++) mprotect(emulated_stacks + i * one, emulated_page, PROT_NONE);
     char *memory = (char *)mmap(nullptr, emulated_shared_most + emulated_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     emulated_shared_end = memory + emulated_shared_most;
     mprotect(emulated_shared_end, emulated_page, PROT_NONE);
   }
+  // A system has only so many mappings for all libraries: as few as there are threads.
+  for (; emulated_guards <= grid[3] * grid[4] * grid[5]; emulated_guards++)
+    mprotect(emulated_stacks + emulated_guards * one, emulated_page, PROT_NONE);
   emulated_body = body;
   emulated_args = args;
   emulated_random = seed;
