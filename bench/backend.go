@@ -45,6 +45,9 @@ type Backend interface {
 	// Kernels lists the chains that the device can run. Several units for one
 	// chain and type follow each other, the best first.
 	Kernels() []KernelInfo
+	// Implementations are the names by which a case may ask for one of those of a chain, as
+	// its Unit, best first.
+	Implementations(chain string, d schema.DType) []string
 	// Unsupported says why there are no kernels in a type; nothing if there are.
 	Unsupported(d schema.DType) string
 }
@@ -101,7 +104,7 @@ type KernelInfo struct {
 type Case struct {
 	Chain      Chain
 	DType      schema.DType
-	Unit       string // of the Kernels that the device lists, where there are several; empty for the best
+	Unit       string // of the Implementations of the chain; empty for the best
 	Place      Place
 	Seed       uint64
 	SmallPages bool // ask for base pages instead of huge ones

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hwcal/schema"
@@ -24,7 +25,7 @@ func (c *Calibrator) operationSteps() []step {
 					continue
 				}
 				for _, s := range c.shapes(pattern) {
-					steps = append(steps, c.operationStep(pattern, s, d, p))
+					steps = append(steps, c.operationStep(pattern, s, d, p, "", c.Runner.Settings.PointShare))
 				}
 			}
 		}
@@ -40,32 +41,35 @@ func (c *Calibrator) operationDTypes() []schema.DType {
 	return []schema.DType{c.mainDType()}
 }
 
-func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p Place) step {
+// operationStep measures by the implementation of that name, or by the best, with a share of the
+// time of a case.
+func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p Place, unit string, share float64) step {
 	set := c.Runner.Settings
 	took := time.Duration(0)
-	if chain, err := pattern.Build(s, p); err == nil {
+	if chain, err := pattern.In(d).Build(s, p); err == nil {
 		took = least(once(chain.FLOP(), chain.FusedBytes(d), d, p))
 	}
 	return step{
-		label: matmulLabel(pattern.Name, d, s, p),
-		cost:  caseOverhead + max(took, time.Duration(set.PointShare*float64(set.WarmUp+set.CaseBudget))),
+		label: strings.TrimSpace(matmulLabel(pattern.Name, d, s, p) + " " + unit),
+		cost:  caseOverhead + max(took, time.Duration(share*float64(set.WarmUp+set.CaseBudget))),
 		run: func(ctx context.Context, scale float64) error {
-			return c.measureOperation(ctx, pattern, s, d, p, scale*set.PointShare)
+			return c.measureOperation(ctx, pattern, s, Case{DType: d, Place: p, Unit: unit, Seed: c.Options.Seed}, scale*share)
 		},
 	}
 }
 
-func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Shape, d schema.DType, p Place, scale float64) error {
-	chain, err := pattern.Build(s, p)
-	if err != nil {
+func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Shape, cs Case, scale float64) error {
+	var err error
+	if cs.Chain, err = pattern.In(cs.DType).Build(s, cs.Place); err != nil {
 		return err
 	}
-	got, err := c.measure(ctx, Case{Chain: chain, DType: d, Place: p, Seed: c.Options.Seed}, scale)
+	got, err := c.measure(ctx, cs, scale)
 	if err != nil {
 		return err
 	}
 	m := computed{
-		operation: pattern.Name, dtype: d, place: p, shape: s, flop: chain.FLOP(), bytes: chain.FusedBytes(d), Measurement: got,
+		operation: pattern.Name, dtype: cs.DType, place: cs.Place, shape: s,
+		flop: cs.Chain.FLOP(), bytes: cs.Chain.FusedBytes(cs.DType), Measurement: got,
 	}
 	entry := m.entry()
 	entry.Warnings = c.warnAll("operation_profiles", len(c.Device.OperationProfiles), m.Warnings, m.Notes)

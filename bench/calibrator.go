@@ -71,12 +71,19 @@ const minScale = 0.2
 // then comes with the state to resume it. The only other one is ErrResume.
 func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, error) {
 	steps := c.plan()
+	if c.Options.Resume == nil {
+		c.recordLacks()
+	}
+	return c.run(ctx, steps)
+}
+
+// run takes the steps.
+func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []schema.Warning, error) {
+	name(steps)
 	var again []disturbedStep
 	c.planSum = c.sumOf(steps)
 	c.deadline = c.Runner.Now().Add(c.Options.Budget)
-	if c.Options.Resume == nil {
-		c.recordLacks()
-	} else {
+	if c.Options.Resume != nil {
 		var err error
 		if steps, again, err = c.resume(steps); err != nil {
 			return c.Device, nil, err
@@ -138,7 +145,7 @@ func (c *Calibrator) abandon(steps []step, err error) {
 	}
 }
 
-// plan lists the steps, each with a label of its own.
+// plan lists the steps.
 func (c *Calibrator) plan() []step {
 	steps := c.idleSteps()
 	// The register peak bounds all else: it is measured five times, and what the
@@ -160,14 +167,17 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, c.matmulSteps(matmulCase.long)...)
+	return append(steps, c.matmulSteps(matmulCase.long)...)
+}
+
+// name gives each step a label of its own.
+func name(steps []step) {
 	times := map[string]int{}
 	for i, s := range steps {
 		if times[s.label]++; times[s.label] > 1 {
 			steps[i].label += fmt.Sprintf(", repetition %d", times[s.label])
 		}
 	}
-	return steps
 }
 
 // disturbedStep measured a case, an index of computed, that the host disturbed.

@@ -100,6 +100,8 @@ func (f *fake) Limit(d schema.DType, p Place) Limit {
 
 func (f *fake) Kernels() []KernelInfo { return f.kernels }
 
+func (f *fake) Implementations(string, schema.DType) []string { return []string{"fake"} }
+
 func (f *fake) Unsupported(schema.DType) string { return "" }
 
 func (f *fake) Open(c Case) (Workspace, error) {

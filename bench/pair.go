@@ -90,7 +90,14 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 	if err != nil {
 		return out, err
 	}
-	g, err := r.guard(c.Place, func() error {
+	g, err := r.decide(ctx, c.Place, b, budget, &out)
+	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	return out, err
+}
+
+// decide runs blocks until the verdict is decided or the budget is spent.
+func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Duration, out *Comparison) (guarded, error) {
+	g, err := r.guard(p, func() error {
 		b.reset()
 		deadline := r.Now().Add(budget)
 		for {
@@ -112,10 +119,8 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 			}
 		}
 	})
-	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
-	if err != nil {
-		return out, err
+	if err == nil {
+		out.Unfused, out.Fused = b.typical()
 	}
-	out.Unfused, out.Fused = b.typical()
-	return out, nil
+	return g, err
 }

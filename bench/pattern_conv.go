@@ -146,6 +146,18 @@ func init() {
 	}
 }
 
+// The convolution alone, with its bias.
+func init() {
+	Register(Pattern{
+		Name: "conv2d", Group: operationGroup, Doc: "convolution with a bias, of X[batch,channels,height,width]",
+		Dims: convDims, Shapes: convShapes, Throughput: convThroughput,
+		Chain: func(s Shape, _ int64) (Chain, error) {
+			conv, err := conv2d(convInput(s), s.Get("out_channels"), s.Get("kernel_size"), true, Conv2dParams{s.Get("stride"), s.Get("padding"), s.Get("groups")})
+			return Chain{conv}, err
+		},
+	})
+}
+
 // quantizedConv is the layer in int8, as quantized has it.
 func quantizedConv(conv Op, then []func(*Tensor) Op) Chain {
 	for _, b := range conv.In[2:] {

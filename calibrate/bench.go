@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"math"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,45 +20,26 @@ func benchCommand() *cli.Command {
 		Name:      "bench",
 		Usage:     "measure one operation or fusion pattern and print it",
 		ArgsUsage: "OP",
-		Flags: []cli.Flag{
+		Flags: append(shapeFlags(),
 			&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE`: cpu, cuda or cuda:N"},
-			&cli.StringFlag{Name: "shape", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024 (default: those of a default run)"},
 			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
+			&cli.StringSliceFlag{Name: "implementation", Usage: "`NAME`s of kernel families or libraries, or all: each is compared with the first (default: the best)"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` threads (default: all that affinity and cgroup allow)"},
+			&cli.BoolFlag{Name: "quick", Usage: "less time for each case"},
+			&cli.StringFlag{Name: "format", Value: formats[0].name, Usage: "`FORMAT`: " + strings.Join(formatNames(), ", ")},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
 			&cli.DurationFlag{Name: "budget", Usage: "time for each shape and dtype (default: that of a default run)"},
 			&cli.IntFlag{Name: "control", Usage: "compare the unfused side of a pattern with itself `N` times instead"},
 			&cli.Float64Flag{Name: "effect", Usage: "give one side of a control so much more work, a `SHARE` of 1"},
-		},
+		),
 		Action: benchAction,
 	}
 }
 
 func benchAction(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return usagef("bench wants one operation or pattern, see calibrate list ops and calibrate list patterns")
-	}
-	pattern, err := bench.Lookup(c.Args().First())
+	b, err := newBenchRun(c)
 	if err != nil {
-		return usagef("%v", err)
-	}
-	shapes := pattern.Shapes(schema.Default)
-	if c.IsSet("shape") {
-		shape, err := bench.ParseShape(c.String("shape"), pattern.Dims)
-		if err != nil {
-			return usagef("--shape: %v", err)
-		}
-		shapes = []bench.Shape{shape}
-	}
-	dtypes, err := parseDTypes(c.StringSlice("dtype"))
-	if err != nil {
-		return usagef("--dtype: %v", err)
-	}
-	if c.Int("control") < 0 || c.Int("control") > 0 && !pattern.Fusion() {
-		return usagef("--control %d: want a fusion pattern and a positive number", c.Int("control"))
-	}
-	if e := c.Float64("effect"); c.IsSet("effect") && (!(e >= 0.001 && e <= 1) || c.Int("control") == 0) {
-		return usagef("--effect %g: want a share from 0.001 to 1, and --control", e)
+		return err
 	}
 	machine, err := hwdetect.This().Detect(hwdetect.Options{Threads: c.Int("threads")})
 	if err != nil {
@@ -65,30 +49,111 @@ func benchAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dev := devices[0]
-	backend, err := openDevice(&dev)
+	b.device = devices[0]
+	backend, err := openDevice(&b.device)
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	b := benchRun{
-		Context: c, pattern: pattern,
-		place:  bench.Place{Threads: threadsOf(dev)},
-		runner: bench.Runner{Backend: backend, Settings: bench.SettingsOf(schema.Default), Now: time.Now, Memory: memoryOf(dev, machine.Host)},
+	b.backend, b.place, b.memory = backend, bench.Place{Threads: threadsOf(b.device)}, memoryOf(b.device, machine.Host)
+	if b.pattern.Group == "memory" { // those have their own element type
+		b.dtypes = []schema.DType{schema.FP64}
+	} else if b.dtypes, err = supported(&b.device, backend, b.dtypes); err != nil {
+		return err
 	}
-	if c.IsSet("budget") {
-		b.runner.Settings.CaseBudget, b.runner.Settings.PairBudget = c.Duration("budget"), c.Duration("budget")
+	switch {
+	case b.Int("control") > 0:
+		return b.controls()
+	case b.pattern.Fusion():
+		err = b.pairs()
+	case b.pattern.Group == "memory":
+		err = b.streams()
+	default:
+		err = b.operations()
 	}
-	if pattern.Group != "memory" { // those have their own element type
-		if dtypes, err = supported(&dev, backend, dtypes); err != nil {
-			return err
+	if len(b.rows) > 0 {
+		err = errors.Join(b.write(b.App.Writer, b.rows), err)
+	}
+	return err
+}
+
+// benchRun measures one pattern.
+type benchRun struct {
+	*cli.Context
+	pattern         bench.Pattern
+	mode            schema.Mode
+	shapes          []bench.Shape
+	dtypes          []schema.DType
+	implementations []string
+	write           func(w io.Writer, rows []benchRow) error
+
+	device  schema.Device
+	backend bench.Backend
+	place   bench.Place
+	memory  int64
+	rows    []benchRow
+}
+
+// newBenchRun checks the flags before anything is opened.
+func newBenchRun(c *cli.Context) (*benchRun, error) {
+	if c.NArg() != 1 {
+		return nil, usagef("bench wants one operation or pattern, see calibrate list ops and calibrate list patterns")
+	}
+	b := &benchRun{Context: c, mode: schema.Default}
+	if c.Bool("quick") {
+		b.mode = schema.Quick
+	}
+	var err error
+	if b.pattern, err = bench.Lookup(c.Args().First()); err != nil {
+		return nil, usagef("%v", err)
+	}
+	if b.shapes, err = benchShapes(c, b.pattern, b.mode); err != nil {
+		return nil, err
+	}
+	if b.dtypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
+		return nil, usagef("--dtype: %v", err)
+	}
+	for _, f := range formats {
+		if f.name == c.String("format") {
+			b.write = f.write
 		}
-	} else {
-		dtypes = []schema.DType{schema.FP64}
 	}
-	for _, shape := range shapes {
-		for _, d := range dtypes {
-			if err := b.measure(shape, d); err != nil {
+	if b.write == nil {
+		return nil, usagef("--format %q: want one of %s", c.String("format"), strings.Join(formatNames(), ", "))
+	}
+	if b.implementations = c.StringSlice("implementation"); len(b.implementations) > 0 && (b.pattern.Fusion() || b.pattern.Group == "memory") {
+		return nil, usagef("--implementation: want a single operation, not %s", b.pattern.Name)
+	}
+	if c.Int("control") < 0 || c.Int("control") > 0 && !b.pattern.Fusion() {
+		return nil, usagef("--control %d: want a fusion pattern and a positive number", c.Int("control"))
+	}
+	if e := c.Float64("effect"); c.IsSet("effect") && (!(e >= 0.001 && e <= 1) || c.Int("control") == 0) {
+		return nil, usagef("--effect %g: want a share from 0.001 to 1, and --control", e)
+	}
+	return b, nil
+}
+
+func (b *benchRun) settings() bench.Settings {
+	s := bench.SettingsOf(b.mode)
+	if b.IsSet("budget") {
+		s.CaseBudget, s.PairBudget = b.Duration("budget"), b.Duration("budget")
+	}
+	return s
+}
+
+func (b *benchRun) runner() bench.Runner {
+	return bench.Runner{Backend: b.backend, Settings: b.settings(), Now: time.Now, Memory: b.memory}
+}
+
+// cases are those of the shapes and types.
+func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
+	for _, s := range b.shapes {
+		for _, d := range b.dtypes {
+			chain, err := b.pattern.In(d).Build(s, b.place)
+			if err != nil {
+				return err
+			}
+			if err := each(s, bench.Case{Chain: chain, DType: d, Place: b.place, Seed: b.Uint64("seed")}); err != nil {
 				return err
 			}
 		}
@@ -96,73 +161,136 @@ func benchAction(c *cli.Context) error {
 	return nil
 }
 
-// benchRun measures one pattern.
-type benchRun struct {
-	*cli.Context
-	pattern bench.Pattern
-	place   bench.Place
-	runner  bench.Runner
+// pairs compares fused with unfused.
+func (b *benchRun) pairs() error {
+	r := b.runner()
+	return b.cases(func(s bench.Shape, c bench.Case) error {
+		cmp, err := r.Compare(b.Context.Context, c, r.Settings.PairBudget)
+		if err == nil {
+			b.rows = append(b.rows, pairRow(b.pattern, s, c, cmp))
+		}
+		return err
+	})
 }
 
-func (b benchRun) measure(shape bench.Shape, d schema.DType) error {
-	chain, err := b.pattern.In(d).Build(shape, b.place)
+// streams measures kernels of bandwidth and latency.
+func (b *benchRun) streams() error {
+	r := b.runner()
+	return b.cases(func(s bench.Shape, c bench.Case) error {
+		m, err := r.Measure(b.Context.Context, c)
+		if err == nil {
+			b.rows = append(b.rows, memoryRow(b.pattern, s, c, m))
+		}
+		return err
+	})
+}
+
+// benchBudget bounds the whole command: each case has a budget of its own.
+const benchBudget = time.Hour
+
+// operations measures an operation and its ceilings, and compares its implementations if they
+// are asked for.
+func (b *benchRun) operations() error {
+	units, err := b.units()
 	if err != nil {
 		return err
 	}
-	c := bench.Case{Chain: chain, DType: d, Place: b.place, Seed: b.Uint64("seed")}
-	if !b.pattern.Fusion() {
-		m, err := b.runner.Measure(b.Context.Context, c)
-		if err != nil {
-			return err
+	b.pattern.Shapes = func(schema.Mode) []bench.Shape { return b.shapes }
+	calibrator := bench.Calibrator{
+		Runner: b.runner(),
+		Device: b.device,
+		Options: bench.Options{
+			Mode: b.mode, DTypes: b.dtypes, Threads: b.place.Threads, Seed: b.Uint64("seed"), Budget: benchBudget, MemoryBytes: b.memory,
+			Observe: progress(b.App.ErrWriter, false),
+		},
+	}
+	had := len(b.device.Unavailable)
+	dev, warnings, err := calibrator.Bench(b.Context.Context, b.pattern, units...)
+	if err != nil && len(dev.OperationProfiles) == 0 {
+		return err
+	}
+	for i := range dev.OperationProfiles {
+		b.addOperation(&dev.OperationProfiles[i], fmt.Sprintf("/operation_profiles/%d", i), warnings)
+	}
+	if len(units) > 1 && err == nil {
+		err = b.compare(units)
+	}
+	for _, u := range dev.Unavailable[had:] {
+		if !strings.HasPrefix(u.What, "summary.") {
+			err = errors.Join(err, fmt.Errorf("%s: %s", u.What, u.Reason))
 		}
-		printMeasurement(b.App.Writer, b.pattern, shape, c, m)
+	}
+	return err
+}
+
+// addOperation adds the row of an entry, with the warnings about it.
+func (b *benchRun) addOperation(e *schema.Compute, path string, warnings []schema.Warning) {
+	shape, err := bench.ParseShape(dims(e.InputShape), b.pattern.Dims)
+	if err != nil {
+		panic(err) // a shape that was measured
+	}
+	chain, err := b.pattern.In(e.DType).Build(shape, b.place)
+	if err != nil {
+		panic(err)
+	}
+	r := operationRow(e, chain.FusedBytes(e.DType))
+	for _, w := range warnings {
+		if w.Path == path {
+			r.Notes = append(r.Notes, w.Message)
+		}
+	}
+	b.rows = append(b.rows, r)
+}
+
+// units are the implementations that are asked for, of those that some type has.
+func (b *benchRun) units() ([]string, error) {
+	var have []string
+	for _, d := range b.dtypes {
+		chain, err := b.pattern.In(d).Build(b.shapes[0], b.place)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range b.backend.Implementations(chain.String(), d) {
+			if !slices.Contains(have, name) {
+				have = append(have, name)
+			}
+		}
+	}
+	if len(b.implementations) == 1 && b.implementations[0] == "all" {
+		return have, nil
+	}
+	for _, name := range b.implementations {
+		if !slices.Contains(have, name) {
+			return nil, usagef("--implementation %q: want all or some of %s", name, strings.Join(have, ", "))
+		}
+	}
+	return b.implementations, nil
+}
+
+// compare adds to the rows of each implementation its speedup over the first, measured in pairs. Rows
+// are in the order of shapes, types and implementations.
+func (b *benchRun) compare(units []string) error {
+	r := b.runner()
+	return b.cases(func(s bench.Shape, c bench.Case) error {
+		first := c
+		first.Unit = units[0]
+		for _, unit := range units[1:] {
+			other := c
+			other.Unit = unit
+			cmp, err := r.CompareImplementations(b.Context.Context, first, other)
+			if errors.Is(err, bench.ErrUnsupported) {
+				continue // as its row says
+			}
+			if err != nil {
+				return err
+			}
+			for i := range b.rows {
+				row := &b.rows[i]
+				if row.Implementation == cmp.Implementation && row.DType == c.DType && row.Shape == s.String() {
+					row.Against, row.Speedup, row.Low, row.High = units[0], cmp.Speedup, cmp.Low, cmp.High
+				}
+			}
+		}
 		return nil
-	}
-	if n := b.Int("control"); n > 0 {
-		return b.control(n, shape, c)
-	}
-	cmp, err := b.runner.Compare(b.Context.Context, c, b.runner.Settings.PairBudget)
-	if err != nil {
-		return err
-	}
-	printPair(b.App.Writer, b.pattern, shape, c, cmp)
-	return nil
-}
-
-// control runs trials whose outcome is known: the same code on both sides, or with a
-// share of work more on one. A verdict that is wrong is a fault of the method; an
-// inconclusive one is none, but says nothing.
-func (b benchRun) control(n int, shape bench.Shape, c bench.Case) error {
-	part := 0
-	if e := b.Float64("effect"); e > 0 {
-		part = int(math.Round(1 / e))
-	}
-	var verdicts []schema.Verdict
-	for i := range n {
-		c.Seed = b.Uint64("seed") + uint64(i)
-		cmp, err := b.runner.Control(b.Context.Context, c, b.runner.Settings.PairBudget, part)
-		if err != nil {
-			return err
-		}
-		verdicts = append(verdicts, cmp.Verdict)
-		printPair(b.App.Writer, b.pattern, shape, c, cmp)
-	}
-	kind := schema.SameCode
-	if part > 0 {
-		kind = schema.KnownEffect
-	}
-	right, wrong := 0, 0
-	for _, v := range verdicts {
-		switch schema.OutcomeOf(kind, v) {
-		case schema.ControlPassed:
-			right++
-		case schema.ControlFailed:
-			wrong++
-		}
-	}
-	fmt.Fprintf(b.App.Writer, "%d of %d controls passed, %d failed, %d were undecided\n", right, n, wrong, n-right-wrong)
-	if wrong > 0 {
-		return fmt.Errorf("%d of %d controls failed", wrong, n)
-	}
-	return nil
+	})
 }

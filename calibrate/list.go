@@ -20,6 +20,7 @@ var catalogs = []struct {
 	{"ops", func() (catalog, error) { return patternCatalog(bench.Operations()), nil }},
 	{"kernels", newKernelCatalog},
 	{"dtypes", newDTypeCatalog},
+	{"sizes", func() (catalog, error) { return sizeCatalog{}, nil }},
 	{"devices", newDeviceCatalog},
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Backend runs chains of operations on the CPUs that a process may use.
 type Backend struct {
-	isa     ISA
+	isas    []ISA                   // that it can run, best first
 	units   map[schema.DType][]unit // for types narrower than fp32, best first
 	caches  cacheSizes
 	cpus    []int            // in the order in which they are used
@@ -42,7 +42,7 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isa: isas[0], cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{}}
+	b := &Backend{isas: isas, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
 	}
@@ -169,14 +169,14 @@ func (b *Backend) Watch(p bench.Place) func() bench.Observation {
 // than fp32 have the limit of their best unit.
 func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 	vector, moves := 8.0, 5.0
-	switch b.isa {
+	switch b.isas[0] {
 	case AVX512:
 		vector, moves = 64, 3
 	case AVX2:
 		vector, moves = 32, 5
 	}
 	lanes := max(1, vector/float64(d.Bytes()))
-	if b.isa == Portable {
+	if b.isas[0] == Portable {
 		lanes = 1
 	}
 	flop := 2 * 2 * lanes
@@ -206,11 +206,27 @@ func (b *Backend) Kernels() []bench.KernelInfo {
 // implementations are the family of kernels, or the units, that compute in a type.
 func (b *Backend) implementations(d schema.DType) []string {
 	if d == schema.FP64 || d == schema.FP32 {
-		return []string{string(b.isa)}
+		return []string{string(b.isas[0])}
 	}
 	var names []string
 	for _, u := range b.units[d] {
 		names = append(names, u.name)
+	}
+	return names
+}
+
+// Implementations are the families of kernels that this CPU can run, or the units of a narrow
+// type.
+func (b *Backend) Implementations(chain string, d schema.DType) []string {
+	if !kernels[chain].has(d) {
+		return nil
+	}
+	if d != schema.FP64 && d != schema.FP32 {
+		return b.implementations(d)
+	}
+	var names []string
+	for _, isa := range b.isas {
+		names = append(names, string(isa))
 	}
 	return names
 }

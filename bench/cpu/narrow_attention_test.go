@@ -121,7 +121,7 @@ func checkHalfCausalRows(t *testing.T, b *Backend, d schema.DType, threads int) 
 	t.Helper()
 	const heads, queries, keys = 3, 33, 70
 	seen := attentionShape{sq: queries, sk: keys, causal: true}.seen
-	half, vec := halfKernelsFor(d, b.isa), vecKernelsFor[float32](b.isa)
+	half, vec := halfKernelsFor(d, b.isas[0]), vecKernelsFor[float32](b.isas[0])
 	x := &bench.Tensor{Name: "X", Dims: []int64{1, heads, queries, keys}, Causal: true}
 	for _, op := range []bench.Op{bench.Scale(x, 0.3), bench.Softmax(x)} {
 		c := bench.Case{Chain: bench.Chain{op}, DType: d, Place: bench.Place{Threads: threads}, Seed: 3}

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -36,15 +37,15 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	if reason := b.Unsupported(c.DType); reason != "" {
 		return nil, fmt.Errorf("cpu: %s: %s: %w", c.DType, reason, bench.ErrUnsupported)
 	}
-	u, ok := unitNamed(b.units[c.DType], c.Unit)
-	if !ok && c.Unit != "" {
-		return nil, fmt.Errorf("cpu: %s: no unit %s: %w", c.DType, c.Unit, bench.ErrUnsupported)
+	u, isa, err := b.choose(c)
+	if err != nil {
+		return nil, err
 	}
 	if err := b.enter(c.Place); err != nil {
 		return nil, err
 	}
 	ws := &workspace{
-		team: b.team, isa: b.isa, caches: b.caches, dtype: c.DType, unit: u, seed: c.Seed,
+		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
 	}
 	if c.SmallPages {
@@ -72,6 +73,18 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		fill(ws.team, mem, e, values)
 	}
 	return ws, nil
+}
+
+// choose is the unit of a case, in a type that has some, and the family of the other kernels.
+func (b *Backend) choose(c bench.Case) (unit, ISA, error) {
+	u, ok := unitNamed(b.units[c.DType], c.Unit)
+	switch {
+	case ok || c.Unit == "":
+		return u, b.isas[0], nil
+	case len(b.units[c.DType]) == 0 && slices.Contains(b.isas, ISA(c.Unit)):
+		return u, ISA(c.Unit), nil
+	}
+	return u, "", fmt.Errorf("cpu: no implementation %s in %s: %w", c.Unit, c.DType, bench.ErrUnsupported)
 }
 
 // fill repeats the values over the tensor, each worker in its part.

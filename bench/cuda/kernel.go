@@ -86,6 +86,15 @@ func (b *Backend) Kernels() []bench.KernelInfo {
 	return all
 }
 
+// Implementations are the providers of a chain.
+func (b *Backend) Implementations(chain string, d schema.DType) []string {
+	var names []string
+	for _, e := range b.usable(chain, d) {
+		names = append(names, e.provider.String())
+	}
+	return names
+}
+
 // Unsupported says why there is no matrix multiplication in a type; nothing if there is.
 func (b *Backend) Unsupported(d schema.DType) string {
 	if len(b.usable("gemm", d)) > 0 {
@@ -126,6 +135,9 @@ func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 // bind asks the preferred provider first, then the others in their order.
 func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	candidates := ws.backend.usable(c.String(), ws.dtype)
+	if ws.only != "" {
+		candidates = slices.DeleteFunc(candidates, func(e entry) bool { return e.provider.String() != ws.only })
+	}
 	slices.SortStableFunc(candidates, func(a, b entry) int {
 		switch {
 		case a.provider == b.provider:

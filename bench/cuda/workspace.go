@@ -17,6 +17,7 @@ type workspace struct {
 	dtype   schema.DType
 	chain   string  // of the case
 	whole   binding // of that chain
+	only    string  // provider that the case asks for; empty for any
 	tensors map[*bench.Tensor]*tensor
 	packed  map[packedKey]Address
 	blocks  []Address // allocated beside the tensors
@@ -38,7 +39,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, fmt.Errorf("cuda: no kernel for %s in %s: %w", c.Chain, c.DType, bench.ErrUnsupported)
 	}
 	ws := &workspace{
-		backend: b, context: b.context, dtype: c.DType, chain: c.Chain.String(), graph: c.Graph,
+		backend: b, context: b.context, dtype: c.DType, chain: c.Chain.String(), only: c.Unit, graph: c.Graph,
 		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{},
 	}
 	inputs := map[*bench.Tensor]int{}

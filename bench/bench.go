@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"hwcal/schema"
+)
+
+// Bench measures one operation on its shapes, in the types and on the threads of the options, by each
+// of the implementations (none for the best), and before that the ceilings that it is held
+// against. The device has the operation in OperationProfiles, in the order of shapes, types and
+// implementations; what could not be measured is under Unavailable.
+func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations ...string) (schema.Device, []schema.Warning, error) {
+	return c.run(ctx, c.benchPlan(pattern, implementations))
+}
+
+func (c *Calibrator) benchPlan(pattern Pattern, implementations []string) []step {
+	if len(implementations) == 0 {
+		implementations = []string{""}
+	}
+	steps := c.peakSteps([]Place{c.all()})
+	c.levels = c.claimed()
+	if c.needsCurve(pattern) {
+		steps = append(steps, c.curveStep(c.one()))
+	}
+	steps = append(steps, step{
+		label: "ceilings",
+		cost:  8 * c.pointCost(),
+		run: func(ctx context.Context, scale float64) error {
+			return c.measureCeilings(ctx, pattern, scale)
+		},
+	})
+	for _, s := range pattern.Shapes(c.Options.Mode) {
+		for _, d := range c.Options.DTypes {
+			for _, unit := range implementations {
+				steps = append(steps, c.operationStep(pattern, s, d, c.all(), unit, 1))
+			}
+		}
+	}
+	return steps
+}
+
+// workingSets are those of the shapes in all types.
+func (c *Calibrator) workingSets(pattern Pattern) []int64 {
+	var sets []int64
+	for _, s := range pattern.Shapes(c.Options.Mode) {
+		for _, d := range c.Options.DTypes {
+			if chain, err := pattern.In(d).Build(s, c.all()); err == nil {
+				sets = append(sets, chain.FusedBytes(d))
+			}
+		}
+	}
+	return sets
+}
+
+// needsCurve: what does not fit into the caches of a core may live in one that is shared with
+// others, or claimed and not there. The curve tells.
+func (c *Calibrator) needsCurve(pattern Pattern) bool {
+	private := int64(0)
+	for _, cache := range c.levels.caches {
+		if cache.name == schema.L1 || cache.name == schema.L2 {
+			private = max(private, cache.capacity(c.all().Threads))
+		}
+	}
+	return slices.ContainsFunc(c.workingSets(pattern), func(bytes int64) bool { return bytes > private })
+}
+
+// measureCeilings runs the kernels of bandwidth in each level that the operation meets.
+func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale float64) error {
+	seen := map[schema.Level]bool{}
+	for _, bytes := range c.workingSets(pattern) {
+		level := c.levels.of(bytes, c.all().Threads)
+		if bytes == 0 || seen[level] {
+			continue
+		}
+		seen[level] = true
+		if err := c.measureLevel(ctx, level, c.all(), Streams, scale); err != nil {
+			return fmt.Errorf("%s: %w", level, err)
+		}
+	}
+	return nil
+}
+
+// CompareImplementations measures a chain by two implementations of the device, named by their
+// units: the speedup is that of b over a.
+func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Comparison, error) {
+	var sides [2][]Kernel
+	var workspaces [2]Workspace
+	n := 1
+	for i, c := range []Case{a, b} {
+		ws, err := r.open(c)
+		if err != nil {
+			return Comparison{}, err
+		}
+		defer ws.Close()
+		k, err := ws.Bind(c.Chain)
+		if err != nil {
+			return Comparison{}, err
+		}
+		workspaces[i], sides[i] = ws, []Kernel{k}
+		iterations, err := r.iterations(ws, sides[i], 0, r.Settings.PairSample)
+		if err != nil {
+			return Comparison{}, err
+		}
+		n = max(n, iterations)
+	}
+	blocks, err := newBlocks(workspaces[0], a, n, Run{sides[0], n, false}, Run{sides[1], n, false})
+	if err != nil {
+		return Comparison{}, err
+	}
+	out := Comparison{Implementation: sides[1][0].Implementation()}
+	g, err := r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
+	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	return out, err
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"hwcal/bench"
+	"hwcal/bench/stat"
+	"hwcal/schema"
+)
+
+// benchRow is what bench tells of one case: an operation, or a pair of a fusion pattern, of which the
+// times are those of the fused kernel.
+type benchRow struct {
+	Operation      string       `json:"operation"`
+	Implementation string       `json:"implementation"`
+	DType          schema.DType `json:"dtype"`
+	Shape          string       `json:"shape"`
+	InputShape     []int64      `json:"input_shape"`
+	Threads        int          `json:"threads,omitempty"`
+
+	LatencyMS     schema.Stat `json:"latency_ms"`
+	Rate          float64     `json:"rate"`
+	Unit          string      `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s or ns/load
+	OpsPerSecond  float64     `json:"operations_per_second"`
+	MemoryBytes   int64       `json:"memory_bytes"` // of all tensors
+	Bound         string      `json:"bound_by,omitempty"`
+	Ceiling       string      `json:"ceiling,omitempty"`
+	Efficiency    float64     `json:"efficiency,omitempty"` // of the best sample, a share of the ceiling
+	Class         string      `json:"class,omitempty"`
+	ClockMHz      float64     `json:"effective_clock_mhz,omitempty"`
+	MaxAbsError   *float64    `json:"max_abs_error,omitempty"`
+	GFLOPSPerWatt float64     `json:"gflops_per_watt,omitempty"`
+	Watts         float64     `json:"power_avg_watts,omitempty"`
+
+	// Against is what the speedup compares with: the unfused operations, or another
+	// implementation.
+	Against string         `json:"against,omitempty"`
+	Speedup float64        `json:"speedup_factor,omitempty"`
+	Low     float64        `json:"speedup_ci_low,omitempty"`
+	High    float64        `json:"speedup_ci_high,omitempty"`
+	Verdict schema.Verdict `json:"verdict,omitempty"`
+
+	Warnings []schema.Code `json:"warnings"`
+	Notes    []string      `json:"notes"`
+}
+
+// classes of the share of the ceiling.
+var classes = []struct {
+	name  string
+	least float64
+}{{"excellent", 0.8}, {"good", 0.5}, {"fair", 0.2}, {"poor", 0}}
+
+func classOf(efficiency float64) string {
+	for _, c := range classes {
+		if efficiency >= c.least {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// operationRow is in the unit of what binds the operation.
+func operationRow(e *schema.Compute, memory int64) benchRow {
+	r := benchRow{
+		Operation: e.Operation, Implementation: e.Implementation, DType: e.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
+		LatencyMS: e.LatencyMS, OpsPerSecond: 1e3 / e.LatencyMS.Median, MemoryBytes: memory,
+		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Bound: boundBy(e),
+	}
+	if e.Energy != nil {
+		r.GFLOPSPerWatt, r.Watts = e.Energy.GFLOPSPerWatt, e.Energy.AvgWatts
+	}
+	switch {
+	case e.Bytes > 0 && r.Bound != "compute":
+		r.Rate, r.Unit = float64(e.Bytes)/e.LatencyMS.Best/1e6, "GB/s"
+		if t := e.Traffic; t != nil {
+			r.Efficiency, r.Ceiling = t.PeakGBps/t.CeilingGBps, fmt.Sprintf("%s %s", t.Level, t.CeilingOf)
+		}
+	case e.GFLOPS != nil:
+		r.Rate, r.Unit = e.GFLOPS.Best, "GFLOPS"
+		if e.DType == schema.INT8 {
+			r.Unit = "GOPS"
+		}
+		if e.Efficiency > 0 {
+			r.Efficiency, r.Ceiling = e.Efficiency, "peak_fma"
+		}
+	}
+	if r.Efficiency > 0 {
+		r.Class = classOf(r.Efficiency)
+	}
+	return r
+}
+
+// memoryRow is that of a kernel of bandwidth or latency.
+func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement) benchRow {
+	ms := make([]float64, len(m.Seconds))
+	for i, t := range m.Seconds {
+		ms[i] = t * 1e3
+	}
+	r := benchRow{
+		Operation: p.Name, Implementation: m.Implementation, DType: c.DType, Shape: s.String(), InputShape: s.Values(), Threads: c.Place.Threads,
+		LatencyMS: stat.Summarize(ms, stat.Smaller), MemoryBytes: c.Chain.FusedBytes(c.DType), ClockMHz: m.ClockMHz,
+		Warnings: append([]schema.Code{}, m.Warnings...), Notes: m.Notes,
+	}
+	r.OpsPerSecond = 1e3 / r.LatencyMS.Median
+	switch params := c.Chain[0].Params.(type) {
+	case bench.ChaseParams:
+		r.Rate, r.Unit = r.LatencyMS.Best*1e6/float64(params.Loads), "ns/load"
+	case bench.StreamParams:
+		r.Rate, r.Unit = float64(r.MemoryBytes*params.Passes)/r.LatencyMS.Best/1e6, "GB/s"
+	}
+	return r
+}
+
+// pairRow is that of a fusion pattern. A pair has one time for a side.
+func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) benchRow {
+	e := bench.FusionEntry(p, s, c, cmp)
+	r := benchRow{
+		Operation: p.Name, Implementation: e.Implementation, DType: c.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
+		LatencyMS: stat.Summarize([]float64{e.FusedLatencyMS}, stat.Smaller), Rate: e.FusedGFLOPS, Unit: "GFLOPS",
+		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Chain.UnfusedBytes(c.DType), ClockMHz: e.EffectiveClockMHz,
+		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
+		Warnings: e.Warnings, Notes: cmp.Notes,
+	}
+	return r
+}
+
+// formats write rows.
+var formats = []struct {
+	name  string
+	write func(io.Writer, []benchRow) error
+}{
+	{"table", writeTable},
+	{"json", func(w io.Writer, rows []benchRow) error { return writeJSON(w, rows) }},
+	{"csv", writeCSV},
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// writeTable prints the rows for a person, with what they do not share of the notes below.
+func writeTable(w io.Writer, rows []benchRow) error {
+	p := newPage(w)
+	columns := []column{words("operation"), words("implementation"), words("dtype"), words("shape"), words("threads")}
+	ms := []string{"mean", "std", "min", "median", "max"}
+	for _, name := range ms {
+		columns = append(columns, numbers(name))
+	}
+	columns = append(columns, numbers("best"), words("unit"), numbers("op/s"), numbers("memory"), numbers("of"), words("ceiling"), words("class"),
+		numbers("speedup"), words("interval"), words("verdict"))
+	g := newGrid(columns...)
+	g.groups = make([]string, len(columns))
+	for i := range ms {
+		g.groups[5+i] = "latency ms"
+	}
+	for _, r := range rows {
+		share, speedup, within := absent, absent, absent
+		if r.Efficiency > 0 {
+			share = percent(r.Efficiency)
+		}
+		if r.Speedup > 0 {
+			speedup, within = ratio(r.Speedup), fmt.Sprintf("[%s,%s]", ratio(r.Low), ratio(r.High))
+		}
+		l := r.LatencyMS
+		g.row(r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads),
+			figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max),
+			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))
+	}
+	p.width = widestRow
+	p.grid(g)
+	for _, r := range rows {
+		for _, note := range r.Notes {
+			p.line(" %s %s %s, %s: %s", r.Operation, r.DType, dims(r.InputShape), r.Implementation, note)
+		}
+	}
+	_, err := p.WriteTo(w)
+	return err
+}
+
+// widestRow: a table with so many columns is not wrapped to a terminal.
+const widestRow = 300
+
+// writeCSV writes a line a row, with the names of the fields as JSON has them above.
+func writeCSV(w io.Writer, rows []benchRow) error {
+	out := csv.NewWriter(w)
+	header := []string{
+		"operation", "implementation", "dtype", "shape", "threads",
+		"n", "mean_ms", "std_ms", "min_ms", "median_ms", "max_ms",
+		"rate", "unit", "operations_per_second", "memory_bytes", "bound_by", "ceiling", "efficiency", "class",
+		"effective_clock_mhz", "max_abs_error", "power_avg_watts", "gflops_per_watt",
+		"against", "speedup_factor", "speedup_ci_low", "speedup_ci_high", "verdict", "warnings",
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	number := func(x float64) string {
+		if x == 0 {
+			return "" // unmeasured
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	for _, r := range rows {
+		l, off := r.LatencyMS, ""
+		if r.MaxAbsError != nil {
+			off = strconv.FormatFloat(*r.MaxAbsError, 'g', -1, 64)
+		}
+		threads := ""
+		if r.Threads > 0 {
+			threads = strconv.Itoa(r.Threads)
+		}
+		if err := out.Write([]string{
+			r.Operation, r.Implementation, string(r.DType), r.Shape, threads,
+			strconv.Itoa(l.N), number(l.Mean), strconv.FormatFloat(l.Std, 'g', -1, 64), number(l.Min), number(l.Median), number(l.Max),
+			number(r.Rate), r.Unit, number(r.OpsPerSecond), strconv.FormatInt(r.MemoryBytes, 10), r.Bound, r.Ceiling, number(r.Efficiency), r.Class,
+			number(r.ClockMHz), off, number(r.Watts), number(r.GFLOPSPerWatt),
+			r.Against, number(r.Speedup), number(r.Low), number(r.High), string(r.Verdict), join(r.Warnings, " "),
+		}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
