@@ -11,6 +11,8 @@ import (
 
 func init() {
 	for chain, bind := range map[string]func(*workspace, bench.Chain, attention) (*kernel, error){
+		"qk_t":                         (*workspace).bindScores,
+		"pv":                           (*workspace).bindWeighted,
 		"qk_t+scale":                   (*workspace).bindScores,
 		"qk_t+scale+softmax":           (*workspace).bindWeights,
 		"qk_t+scale+softmax+pv":        (*workspace).bindAttention,
@@ -38,18 +40,22 @@ type attention struct {
 	scale                   float64
 }
 
-// attentionOf reads the shape off qk_t and scale. Heads that share K and V follow each other: unless
-// they see different keys, they are one with the queries of all.
+// attentionOf reads the shape off the first operand [B,H,Sq,.] and the second, [B,G,Sk,D], of qk_t or pv.
+// Heads that share K and V follow each other: unless they see different keys, they are one with the
+// queries of all.
 func attentionOf(c bench.Chain) (attention, error) {
-	q, k := c[0].In[0].Dims, c[0].In[1].Dims
+	x, y := c[0].In[0], c[0].In[1]
 	a := attention{
-		heads: int(q[0] * q[1]), sq: int(q[2]), sk: int(k[2]), d: int(q[3]), group: int(q[1] / k[1]),
-		causal: c[0].Out.Causal, scale: c[1].Params.(bench.ScaleParams).Factor,
+		heads: int(x.Dims[0] * x.Dims[1]), sq: int(x.Dims[2]), sk: int(y.Dims[2]), d: int(y.Dims[3]),
+		group: int(x.Dims[1] / y.Dims[1]), causal: x.Causal || c[0].Out.Causal, scale: 1,
 	}
 	if !a.causal {
 		a.heads, a.sq, a.group = a.heads/a.group, a.sq*a.group, 1
 	}
-	if a.scale <= 0 && len(c) > 2 {
+	if len(c) > 1 {
+		a.scale = c[1].Params.(bench.ScaleParams).Factor
+	}
+	if a.scale <= 0 {
 		return a, fmt.Errorf("cuda: softmax of scores scaled by %g: want a positive factor: %w", a.scale, bench.ErrUnsupported)
 	}
 	return a, nil
@@ -123,8 +129,37 @@ func (a attention) grid(t attentionTile, d schema.DType, parts int) Grid {
 // blocksPerSM are those that registers let run at once, of most of the kernels.
 const blocksPerSM = 2
 
+// skinny says whether a product with so few queries is one for the vector units.
+func (a attention) skinny() bool { return !a.causal && a.sq <= skinnyRows }
+
+// product binds that of the operands of the first operation.
+func (ws *workspace) product(c bench.Chain, p gemmShape) (*kernel, error) {
+	e, err := ws.epilogueOf(c[0], nil, c[1:])
+	if err != nil {
+		return nil, err
+	}
+	return ws.multiply("gemm", "gemm", p, ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]), e)
+}
+
+// bindWeighted binds P V.
+func (ws *workspace) bindWeighted(c bench.Chain, a attention) (*kernel, error) {
+	if p := (gemmShape{batch: int64(a.heads), m: int64(a.sq), n: int64(a.d), k: int64(a.sk), operands: 1}); a.skinny() {
+		return ws.product(c, p)
+	}
+	t, err := ws.tile(a)
+	if err != nil {
+		return nil, err
+	}
+	return ws.ours("weighted", "weighted_"+t.String(), a.grid(t, ws.dtype, 1),
+		ws.pointer(c.Output()), ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]),
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), truth(a.causal))
+}
+
 // bindScores binds scale Q K^T. The keys are divided until there are blocks enough.
 func (ws *workspace) bindScores(c bench.Chain, a attention) (*kernel, error) {
+	if p := (gemmShape{batch: int64(a.heads), m: int64(a.sq), n: int64(a.sk), k: int64(a.d), operands: 1, byRows: true}); a.skinny() {
+		return ws.product(c, p)
+	}
 	t, err := ws.tile(a)
 	if err != nil {
 		return nil, err
@@ -132,7 +167,7 @@ func (ws *workspace) bindScores(c bench.Chain, a attention) (*kernel, error) {
 	parts := between(1, 2*blocksPerSM*ws.backend.sms/a.blocks(t), ceil(a.sk, t.keys))
 	return ws.ours("scores", "scores_"+t.String(), a.grid(t, ws.dtype, parts),
 		ws.pointer(c.Output()), ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]),
-		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale))
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), truth(a.causal), ws.scalar(a.scale))
 }
 
 // bindWeights binds softmax(scale Q K^T).
@@ -143,7 +178,7 @@ func (ws *workspace) bindWeights(c bench.Chain, a attention) (*kernel, error) {
 	}
 	return ws.ours("scores", "weights_"+t.String(), a.grid(t, ws.dtype, 1),
 		ws.pointer(c.Output()), ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]),
-		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale*math.Log2E))
+		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.scalar(a.scale*math.Log2E))
 }
 
 // bindAttention binds all of it. Where there are fewer blocks than SMs, the keys are divided into
@@ -167,7 +202,7 @@ func (ws *workspace) bindAttention(c bench.Chain, a attention) (*kernel, error) 
 	}
 	k, err := ws.ours("attention", "attention_"+t.String(), a.grid(t, ws.dtype, parts),
 		ws.pointer(c.Output()), memory, ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]), ws.pointer(c[len(c)-1].In[1]),
-		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), truth(a.causal), ws.number(a.scale*math.Log2E))
+		Int(a.heads), Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), truth(a.causal), ws.scalar(a.scale*math.Log2E))
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +244,7 @@ func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
 	}
 	k, err := ws.ours("decode", fmt.Sprintf("decode_%dx%d", queries, d), Grid{Blocks: [3]int{blocks, parts}, Threads: [3]int{attentionThreads}},
 		ws.pointer(c.Output()), memory, ws.pointer(c[0].In[0]), ws.pointer(c[0].In[1]), ws.pointer(c[len(c)-1].In[1]),
-		Int(a.sq), Int(a.sk), Int(a.d), ws.number(a.scale*math.Log2E))
+		Int(a.sq), Int(a.sk), Int(a.d), ws.scalar(a.scale*math.Log2E))
 	if err != nil {
 		return nil, err
 	}
@@ -243,14 +278,6 @@ func (ws *workspace) joined(k *kernel, c bench.Chain, a attention, d, parts int,
 		}
 		return join.enqueue()
 	}}, nil
-}
-
-// number is an argument of the C type in which the type of the workspace is computed.
-func (ws *workspace) number(v float64) Arg {
-	if ws.dtype == schema.FP64 {
-		return Double(v)
-	}
-	return Float(v)
 }
 
 func truth(is bool) Arg {

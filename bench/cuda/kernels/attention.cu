@@ -2,29 +2,21 @@
 #include "attention_parts.cuh"
 
 // out = softmax(scale Q K^T) V of all heads in one pass over the keys, after FlashAttention-2 (Dao,
-// arXiv:2307.08691): scores of a tile are in registers only. With causal, query i sees the keys
-// up to i + sk - sq. Blocks: (tiles of queries x heads, parts of the keys). If there are several
-// parts, out is left to join, and what is to be joined goes to `memory`. factor is scale log2(e).
+// arXiv:2307.08691): scores of a tile are in registers only. If there are several parts of the keys,
+// out is left to join, and what is to be joined goes to `memory`. factor is scale log2(e).
 template <int QUERIES, int KEYS, int D>
-__device__ inline void attention(elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int group, int sq,
-                                 int sk, int d, int causal, acc factor) {
+__device__ inline void attention(elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int heads, int group,
+                                 int sq, int sk, int d, int causal, acc factor) {
   using Math = tile_math<QUERIES, KEYS, D>;
   DYNAMIC_SHARED(elem, shared);
   elem *queries = shared, *slots = queries + QUERIES * Math::stride;
   elem *scratch = slots + attention_slots * KEYS * Math::stride;
 
-  const int tiles = (sq + QUERIES - 1) / QUERIES, head = blockIdx.x / tiles;
-  // Under a mask the last queries have the most to do, and begin first.
-  const int tile = causal ? tiles - 1 - blockIdx.x % tiles : blockIdx.x % tiles;
-  const int first_query = tile * QUERIES, there = min(QUERIES, sq - first_query);
-  const int hidden = causal ? sk - sq + 1 : sk; // query i sees the keys below hidden + i
-  const int seen = causal ? min(sk, first_query + there - 1 + hidden) : sk;
-  const int each = ((sk + KEYS - 1) / KEYS + gridDim.y - 1) / gridDim.y * KEYS;
-  const int begin = blockIdx.y * each, end = min(seen, begin + each);
-
-  const long long first_row = (long long)head * sq + first_query;
-  k += (long long)(head / group) * sk * d;
-  v += (long long)(head / group) * sk * d;
+  const attention_block<QUERIES, KEYS> block(sq, sk, causal);
+  const int begin = block.begin, end = block.end, there = block.there;
+  const long long first_row = (long long)block.head * sq + block.first_query;
+  k += (long long)(block.head / group) * sk * d;
+  v += (long long)(block.head / group) * sk * d;
   load_tile<Math, QUERIES>(queries, q + first_row * d, there, d);
   tile_stream stream = stream_of<Math>(slots, d, [=](int step) {
     int key = begin + step / 2 * KEYS;
@@ -44,14 +36,12 @@ __device__ inline void attention(elem *out, acc *memory, const elem *q, const el
     if (key == begin) math.hold();
     typename Math::scores s;
     math.multiply(s, keys);
-    if (key + KEYS > (causal ? min(sk, first_query + hidden) : sk)) {
+    if (key + KEYS > block.seen(0)) {
 #pragma unroll
-      for (int r = 0; r < Math::rows; r++) {
-        int sees = min(sk, causal ? first_query + Math::row(r) + hidden : sk);
+      for (int r = 0; r < Math::rows; r++)
 #pragma unroll
         for (int c = 0; c < s.columns; c++)
-          if (key + s.column(c) >= sees) s(r, c) = no_number();
-      }
+          if (key + s.column(c) >= block.seen(Math::row(r))) s(r, c) = no_number();
     }
     acc shrink[Math::rows];
     softmax.add(s, shrink);
@@ -73,7 +63,7 @@ __device__ inline void attention(elem *out, acc *memory, const elem *q, const el
     Math::write(out + first_row * d, d, there, d, o);
     return;
   }
-  attention_parts<D> parts{memory, (int)gridDim.y, (long long)(gridDim.x / tiles) * sq};
+  attention_parts<D> parts{memory, (int)gridDim.y, (long long)heads * sq};
 #pragma unroll
   for (int r = 0; r < Math::rows; r++) {
     long long row = first_row + Math::row(r);
@@ -87,7 +77,7 @@ __device__ inline void attention(elem *out, acc *memory, const elem *q, const el
 
 #define ATTENTION(QUERIES, KEYS, D)                                                                                 \
   KERNEL __launch_bounds__(attention_threads) attention_##QUERIES##x##KEYS##x##D(                                    \
-      elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int group, int sq, int sk, int d, int causal, acc factor) { \
-    attention<QUERIES, KEYS, D>(out, memory, q, k, v, group, sq, sk, d, causal, factor);                              \
+      elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int heads, int group, int sq, int sk, int d, int causal, acc factor) { \
+    attention<QUERIES, KEYS, D>(out, memory, q, k, v, heads, group, sq, sk, d, causal, factor);                              \
   }
 ATTENTION_TILES(ATTENTION)

@@ -41,6 +41,30 @@ __device__ inline float power_of_two(float x) {
 
 __device__ inline acc no_number() { return __int_as_float(0xff800000); } // -infinity
 
+// attention_block is the work of a block: a tile of queries of one head, and the keys from `begin`
+// to before `end` that one of them sees. With causal, query i sees the keys up to i + sk - sq.
+// Blocks are (tiles of queries x heads, parts of the keys).
+template <int QUERIES, int KEYS>
+struct attention_block {
+  int head, first_query, there, begin, end;
+  int hidden, all; // query i sees the keys below min(i + hidden, all)
+
+  __device__ attention_block(int sq, int sk, int causal) {
+    int tiles = (sq + QUERIES - 1) / QUERIES, tile = blockIdx.x % tiles;
+    head = blockIdx.x / tiles;
+    // Under a mask the last queries have the most to do, and begin first.
+    first_query = (causal ? tiles - 1 - tile : tile) * QUERIES;
+    there = min(QUERIES, sq - first_query);
+    hidden = causal ? sk - sq + 1 : sk;
+    all = sk;
+    int each = ((sk + KEYS - 1) / KEYS + gridDim.y - 1) / gridDim.y * KEYS;
+    begin = blockIdx.y * each;
+    end = min(seen(there - 1), begin + each);
+  }
+  // Keys that a query of the tile sees.
+  __device__ int seen(int query) const { return min(first_query + query + hidden, all); }
+};
+
 // load_tile begins to copy ROWS rows of d elements, of which only the first so many are there.
 // The math says where chunks of 16 bytes lie.
 template <class Math, int ROWS>

@@ -119,6 +119,31 @@ struct tile_math {
     }
   }
 
+  // read is the inverse of write, of rows of which each has its own columns.
+  template <class There>
+  __device__ static void read(scores &s, const elem *in, long long stride, int rows_there, There there) {
+    bool aligned = stride % 2 == 0;
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      const elem *line = in + row(r) * stride;
+      int columns_there = row(r) < rows_there ? there(row(r)) : 0;
+#pragma unroll
+      for (int c = 0; c < s.columns; c += 2) {
+        int column = s.column(c);
+        unsigned two = 0;
+        if (aligned && column + 2 <= columns_there) {
+          two = *(const unsigned *)(line + column);
+        } else {
+          if (column < columns_there) two = line[column].bits;
+          if (column + 1 < columns_there) two |= (unsigned)line[column + 1].bits << 16;
+        }
+        elem low = {(unsigned short)two}, high = {(unsigned short)(two >> 16)};
+        s(r, c) = widen(low);
+        s(r, c + 1) = widen(high);
+      }
+    }
+  }
+
   // write stores the rows and columns of a fragment that are there. Lanes t and t+1 exchange pairs,
   // so that each has four neighbours, and the four lanes of a row whole sectors of 32 bytes.
   template <int C>

@@ -63,6 +63,18 @@ struct tile_math {
     }
   }
 
+  // read is the inverse of write, of rows of which each has its own columns.
+  template <class There>
+  __device__ static void read(scores &s, const elem *in, long long stride, int rows_there, There there) {
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      int columns_there = row(r) < rows_there ? there(row(r)) : 0;
+#pragma unroll
+      for (int c = 0; c < s.columns; c++)
+        s(r, c) = s.column(c) < columns_there ? in[row(r) * stride + s.column(c)] : 0;
+    }
+  }
+
   // write stores the rows and columns of a fragment that are there.
   template <int C>
   __device__ static void write(elem *out, long long stride, int rows_there, int columns_there, fragment<C> &f) {

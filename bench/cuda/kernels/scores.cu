@@ -1,28 +1,13 @@
 #include "attention.cuh"
 
-// A tile of queries of one head, and what of K it meets: blocks are (tiles of queries x heads,
-// parts of the keys).
-template <int QUERIES, int KEYS>
-struct score_block {
-  int head, first_query, there, begin, end;
-  __device__ score_block(int sq, int sk) {
-    int tiles = (sq + QUERIES - 1) / QUERIES;
-    head = blockIdx.x / tiles;
-    first_query = blockIdx.x % tiles * QUERIES;
-    there = min(QUERIES, sq - first_query);
-    int each = ((sk + KEYS - 1) / KEYS + gridDim.y - 1) / gridDim.y * KEYS;
-    begin = blockIdx.y * each;
-    end = min(sk, begin + each);
-  }
-};
-
-// out[heads][sq][sk] = scale Q K^T.
+// out[heads][sq][sk] = scale Q K^T, under a mask up to what the last query of a tile sees.
 template <int QUERIES, int KEYS, int D>
-__device__ inline void scores(elem *out, const elem *q, const elem *k, int group, int sq, int sk, int d, acc scale) {
+__device__ inline void scores(elem *out, const elem *q, const elem *k, int group, int sq, int sk, int d, int causal,
+                              acc scale) {
   using Math = tile_math<QUERIES, KEYS, D>;
   DYNAMIC_SHARED(elem, shared);
   elem *queries = shared, *slots = queries + QUERIES * Math::stride;
-  const score_block<QUERIES, KEYS> block(sq, sk);
+  const attention_block<QUERIES, KEYS> block(sq, sk, causal);
   const int begin = block.begin, end = block.end;
 
   const long long first_row = (long long)block.head * sq + block.first_query;
@@ -54,7 +39,7 @@ __device__ inline void weights(elem *out, const elem *q, const elem *k, int grou
   using Math = tile_math<QUERIES, KEYS, D>;
   DYNAMIC_SHARED(elem, shared);
   elem *queries = shared, *slots = queries + QUERIES * Math::stride;
-  const score_block<QUERIES, KEYS> block(sq, sk);
+  const attention_block<QUERIES, KEYS> block(sq, sk, false);
   const int tiles = (sk + KEYS - 1) / KEYS;
 
   const long long first_row = (long long)block.head * sq + block.first_query;
@@ -101,8 +86,8 @@ __device__ inline void weights(elem *out, const elem *q, const elem *k, int grou
 
 #define SCORES(QUERIES, KEYS, D)                                                                                     \
   KERNEL __launch_bounds__(attention_threads) scores_##QUERIES##x##KEYS##x##D(                                        \
-      elem *out, const elem *q, const elem *k, int group, int sq, int sk, int d, acc scale) {                         \
-    scores<QUERIES, KEYS, D>(out, q, k, group, sq, sk, d, scale);                                                     \
+      elem *out, const elem *q, const elem *k, int group, int sq, int sk, int d, int causal, acc scale) {             \
+    scores<QUERIES, KEYS, D>(out, q, k, group, sq, sk, d, causal, scale);                                             \
   }                                                                                                                  \
   KERNEL __launch_bounds__(attention_threads) weights_##QUERIES##x##KEYS##x##D(                                       \
       elem *out, const elem *q, const elem *k, int group, int sq, int sk, int d, acc factor) {                        \
