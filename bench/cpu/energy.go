@@ -58,82 +58,49 @@ func (c counter) since(before, now uint64) uint64 {
 	return now - before
 }
 
-// meter counts a window.
-type meter struct {
-	counters    []counter
-	thermometer string // file of millidegrees; empty if there is none
-	now         func() time.Time
-	begin, last time.Time
-	readings    []uint64
-	microjoules uint64
-	parts       int
-	maxWatts    float64
-	failed      bool
-}
-
 // Meter starts to count the energy of the machine, which is more than that of the workers.
 func (b *Backend) Meter() bench.Meter {
 	if len(b.counters) == 0 {
 		return nil
 	}
-	return newMeter(b.counters, b.thermometer, time.Now)
+	return startMeter(b.counters, b.thermometer, time.Now)
 }
 
-func newMeter(counters []counter, thermometer string, now func() time.Time) *meter {
-	m := &meter{counters: counters, thermometer: thermometer, now: now, readings: make([]uint64, len(counters))}
-	for i, c := range counters {
-		var err error
-		m.readings[i], err = c.read()
-		m.failed = m.failed || err != nil
+func startMeter(counters []counter, thermometer string, now func() time.Time) bench.Meter {
+	var names []string
+	for _, c := range counters {
+		names = append(names, c.name)
 	}
-	m.begin = now()
-	m.last = m.begin
-	return m
-}
-
-// Tick reads the counters once in a while.
-func (m *meter) Tick() {
-	if now := m.now(); now.Sub(m.last) >= leastWindow {
-		m.part(now)
-	}
-}
-
-// part adds the energy since the last reading.
-func (m *meter) part(now time.Time) {
+	var last []uint64 // none before the first reading
 	sum := uint64(0)
-	for i, c := range m.counters {
-		reading, err := c.read()
-		if err != nil {
-			m.failed = true
-			return
-		}
-		sum += c.since(m.readings[i], reading)
-		m.readings[i] = reading
-	}
-	if took := now.Sub(m.last); took >= leastWindow {
-		m.parts++
-		m.maxWatts = max(m.maxWatts, float64(sum)/1e6/took.Seconds())
-	}
-	m.microjoules += sum
-	m.last = now
-}
-
-// Stop ends the window.
-func (m *meter) Stop() (bench.Energy, bool) {
-	m.part(m.now())
-	e := bench.Energy{Window: m.last.Sub(m.begin), Joules: float64(m.microjoules) / 1e6}
-	for _, c := range m.counters {
-		e.Meters = append(e.Meters, c.name)
-	}
-	if m.parts > 1 {
-		e.MaxWatts = max(m.maxWatts, e.Joules/e.Window.Seconds())
-	}
-	if text, err := os.ReadFile(m.thermometer); err == nil {
-		if milli, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err == nil {
-			e.Celsius = milli / 1e3
-		}
-	}
-	return e, !m.failed && e.Window >= leastWindow
+	return bench.Counters{
+		Names: names, Least: leastWindow, Now: now,
+		Joules: func() (float64, error) {
+			readings := make([]uint64, len(counters))
+			for i, c := range counters {
+				var err error
+				if readings[i], err = c.read(); err != nil {
+					return 0, err
+				}
+				if last != nil {
+					sum += c.since(last[i], readings[i])
+				}
+			}
+			last = readings
+			return float64(sum) / 1e6, nil
+		},
+		Celsius: func() float64 {
+			text, err := os.ReadFile(thermometer)
+			if err != nil {
+				return 0
+			}
+			milli, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+			if err != nil {
+				return 0
+			}
+			return milli / 1e3
+		},
+	}.Start()
 }
 
 // thermometers are the names of the drivers that serve the temperature of a CPU, under hwmon.

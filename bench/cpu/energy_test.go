@@ -56,7 +56,7 @@ func TestEnergy(t *testing.T) {
 	clock := func() time.Time { return now }
 
 	set(262143000000, 65712999600, 1000)
-	m := newMeter(energyCounters(files.root, power), findThermometer(files.root), clock)
+	m := startMeter(energyCounters(files.root, power), findThermometer(files.root), clock)
 	now = now.Add(50 * time.Millisecond)
 	m.Tick() // too early
 	now = now.Add(50 * time.Millisecond)
@@ -84,18 +84,18 @@ func TestEnergyOfShortWindow(t *testing.T) {
 	clock := func() time.Time { return now }
 	counters := energyCounters(files.root, power)
 
-	m := newMeter(counters, "", clock)
+	m := startMeter(counters, "", clock)
 	now = now.Add(99 * time.Millisecond)
 	if e, ok := m.Stop(); ok {
 		t.Errorf("99 ms are told as %+v", e)
 	}
-	m = newMeter(counters, "", clock)
+	m = startMeter(counters, "", clock)
 	now = now.Add(time.Second)
 	files.write("/sys/class/hwmon/hwmon3/energy17_input", uint64(1<<40+30e6))
 	if e, ok := m.Stop(); !ok || e.Joules != 30 || e.MaxWatts != 0 || e.Celsius != 0 {
 		t.Errorf("a second of 30 J: %+v, %t", e, ok)
 	}
-	m = newMeter(counters, "", clock)
+	m = startMeter(counters, "", clock)
 	now = now.Add(time.Second)
 	if err := os.Remove(counters[0].file); err != nil {
 		t.Fatal(err)

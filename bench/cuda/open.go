@@ -27,9 +27,13 @@ func Open(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := New(context, compiler, nil)
+	watcher, blind := newWatcher(dev)
+	b, err := New(context, compiler, watcher)
 	if err != nil {
 		return nil, errors.Join(err, context.Close())
+	}
+	if blind != nil {
+		b.lacking["nvml"] = blind.Error()
 	}
 	if lacking != nil {
 		b.lacking["nvrtc"] = lacking.Error()
