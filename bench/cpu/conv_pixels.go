@@ -18,13 +18,15 @@ type pixelMajor[T float] struct {
 	*shifts[T]
 	gemm    *gemm[T] // of the pixels of a block
 	grid    grid
-	pixels  int   // of an image
-	panel   int   // pixels of a panel; the last one of an image may have fewer
-	panels  int   // of an image
-	block   int   // panels of a block
-	group   int   // channels whose planes stay near while their taps are packed
-	filters int   // panels of filters
-	rows    []int // masks of the pixels of a panel, as shifts.masks: [tap][panel]
+	pixels  int // of an image
+	panel   int // pixels of a panel; the last one of an image may have fewer
+	panels  int // of an image
+	block   int // panels of a block
+	group   int // channels whose planes stay near while their taps are packed
+	filters int // panels of filters
+	// Of each panel of an image, what each tap is computed for, and taps together.
+	taken [][]tapPixels
+	runs  [][]sharedTaps
 }
 
 // pixelMajorPays says whether the vectors that conv leaves partly empty cost more than
@@ -41,14 +43,19 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	// A block of steps is that of whole channels, if these have several.
 	steps := newConvSteps(s)
 	steps.block = even(steps.channels, max(b.kc*9/8/steps.tapCount, 1), 1)
+	steps.order = outsideIn(s.r, s.s)
 	sh := newShifts(kernels, ck, s, steps)
 	if sh == nil || sh.packsBefore() || s.groups != 1 {
 		return nil
 	}
 	size := int(unsafe.Sizeof(T(0)))
 	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr)}
-	m.panels = ceilDiv(m.pixels, kernels.mr)
-	m.panel = ceilDiv(m.pixels, m.panels)
+	m.panel = even(m.pixels, kernels.mr, 1)
+	if cuts := ceilDiv(s.q(), kernels.mr); s.pad > 0 && s.q()%cuts == 0 {
+		// In whole rows, or equal parts of one, more pixels lack a tap together.
+		m.panel = s.q() / cuts * (kernels.mr / (s.q() / cuts))
+	}
+	m.panel = min(m.panel, m.pixels)
 	m.panels = ceilDiv(m.pixels, m.panel)
 	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
 	m.gemm.kc = steps.block * m.tapCount
@@ -56,10 +63,10 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	m.grid = newGrid(threads, s.n*m.panels*kernels.mr, s.k, kernels.mr, kernels.nr)
 	mine := ceilDiv(s.n*m.panels, m.grid.rows)
 	m.block = even(mine, max(l2/2/(m.gemm.kc*m.panel*size), 1), 1)
-	for tap := range m.tapCount {
-		for i := range m.panels {
-			m.rows = append(m.rows, s.mask(i*m.panel, m.panelPixels(i), tap))
-		}
+	for i := range m.panels {
+		taken := s.pixelsOf(steps, i*m.panel, m.panelPixels(i))
+		m.taken = append(m.taken, taken)
+		m.runs = append(m.runs, shareTaps(taken, m.panelPixels(i)))
 	}
 	return m
 }
@@ -175,12 +182,13 @@ func (m *pixelMajor[T]) pack(b *pixelBlock[T], image, from, to int, dst []T, pc,
 	for c := 0; c < count; c += m.group {
 		n := min(m.group, count-c)
 		planes := m.split(b.planes, x[c*m.h*m.w:][:n*m.h*m.w], n, j0, j1)
-		for tap := range m.tapCount {
-			p := tap*count + c
-			for i := from; i < to; i++ {
-				rows := m.panelPixels(i)
-				m.packRun(&dst[(i-from)*m.distance()+p*rows], rows, &planes[0], m.planes(), n,
-					m.at[tap]+i*m.panel, m.panel, m.rows[tap*m.panels+i])
+		for i, tap := range m.order {
+			for panel := from; panel < to; panel++ {
+				t := m.taken[panel][i]
+				if t.count > 0 {
+					m.packRun(&dst[(panel-from)*m.distance()+t.before*count+c*t.count], t.count, &planes[0], m.planes(), n,
+						m.at[tap]+panel*m.panel+t.first, m.panel, t.mask)
+				}
 			}
 		}
 	}
@@ -194,6 +202,7 @@ func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
 	g := m.gemm
 	cols := min(m.nr, m.k-f*m.nr)
 	width := ceilDiv(cols, m.vl) * m.vl
+	channels := kc / m.tapCount
 	at := g.packedAt(blockB{pc: pc, jc: f * m.nr, kc: kc})
 	bp := b.weights[at:][:width*kc]
 	far := at + len(bp)
@@ -203,16 +212,19 @@ func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
 			copy(sums[i*m.nr:][:cols], b.bias[f*m.nr:])
 		}
 	}
-	floor := T(math.Inf(-1))
-	if pc+kc == g.k && b.residual == nil {
-		floor = b.floor
-	}
 	for i := b.first; i < b.last; i++ {
-		rows := m.panelPixels(i % m.panels)
 		a := b.packed[(i-b.first)*m.distance():]
 		c := sums[(i-b.first)*m.panel*m.nr:]
-		m.tileNear(rows, width, kc, &a[0], &bp[0], &c[0], m.nr, true, &c[0], nil, nil, floor, &b.weights[min(far, len(b.weights)-1)])
-		far += kc / 4 * (64 / int(unsafe.Sizeof(T(0))))
+		runs := m.runs[i%m.panels]
+		for r, t := range runs {
+			floor := T(math.Inf(-1))
+			if r+1 == len(runs) && pc+kc == g.k && b.residual == nil {
+				floor = b.floor
+			}
+			from, steps := &c[t.first*m.nr], t.taps*channels
+			m.tileNear(t.count, width, steps, &a[t.before*channels], &bp[t.tap*channels*width], from, m.nr, true, from, nil, nil, floor, &b.weights[min(far, len(b.weights)-1)])
+			far += steps / 4 * (64 / int(unsafe.Sizeof(T(0))))
+		}
 	}
 }
 

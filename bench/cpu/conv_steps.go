@@ -7,6 +7,7 @@ type convSteps struct {
 	channels int // of one group
 	block    int // channels of a block
 	tapCount int
+	order    []int // of the taps
 }
 
 // channelBlock is as many channels as a run may have before the rows of a plane that
@@ -15,6 +16,9 @@ const channelBlock = 128
 
 func newConvSteps(s convShape) convSteps {
 	st := convSteps{channels: s.c / s.groups, tapCount: s.r * s.s}
+	for tap := range st.tapCount {
+		st.order = append(st.order, tap)
+	}
 	st.block = st.channels
 	if st.tapCount > 1 {
 		st.block = min(st.channels, channelBlock)
@@ -27,7 +31,7 @@ func (s convSteps) step(p int) (channel, tap int) {
 	first := p / (s.block * s.tapCount) * s.block
 	size := min(s.block, s.channels-first)
 	p -= first * s.tapCount
-	return first + p%size, p / size
+	return first + p%size, s.order[p/size]
 }
 
 // run is a step, and how many from it on, at most limit, have its tap.

@@ -1,0 +1,85 @@
+package cpu
+
+import "math/bits"
+
+// tapPixels are the pixels of a panel that a tap is computed for: count of them from first
+// on. The others lie in the padding; one between two that do not is computed on a zero.
+type tapPixels struct {
+	first, count int
+	mask         int // has a bit for each that is not padding
+	before       int // counts of the taps before it
+}
+
+// sharedTaps are taps in a row that are computed for the same pixels of a panel.
+type sharedTaps struct {
+	tapPixels // of the first of them
+	tap, taps int
+}
+
+// pixelsOf finds what each tap in the order of the steps is computed for, in the panel of
+// n output pixels from j on.
+func (s convShape) pixelsOf(st convSteps, j, n int) []tapPixels {
+	var all []tapPixels
+	before := 0
+	for _, tap := range st.order {
+		p := tapPixels{before: before}
+		if mask := s.mask(j, n, tap); mask != 0 {
+			p.first = bits.TrailingZeros(uint(mask))
+			p.count = bits.Len(uint(mask)) - p.first
+			p.mask = mask >> p.first
+		}
+		before += p.count
+		all = append(all, p)
+	}
+	return all
+}
+
+// shareTaps joins taps in a row, and leaves out those that lie in the padding. What ends
+// a sum is done with the last ones, so these are computed for all n pixels, or none are
+// left for them.
+func shareTaps(all []tapPixels, n int) []sharedTaps {
+	var runs []sharedTaps
+	for tap, p := range all {
+		if p.count == 0 {
+			continue
+		}
+		if len(runs) > 0 {
+			last := &runs[len(runs)-1]
+			if last.tap+last.taps == tap && last.first == p.first && last.count == p.count {
+				last.taps++
+				continue
+			}
+		}
+		runs = append(runs, sharedTaps{p, tap, 1})
+	}
+	if len(runs) == 0 || runs[len(runs)-1].count < n {
+		runs = append(runs, sharedTaps{tapPixels: tapPixels{count: n}})
+	}
+	return runs
+}
+
+// outsideIn is an order of taps in which those are last that few pixels lack, and those
+// follow each other that the same pixels lack: column by column of the filter, from the
+// outermost to the innermost.
+func outsideIn(r, s int) []int {
+	var order []int
+	for _, x := range inward(s) {
+		for _, y := range inward(r) {
+			order = append(order, y*s+x)
+		}
+	}
+	return order
+}
+
+// inward is 0, n-1, 1, n-2, ...
+func inward(n int) []int {
+	var order []int
+	for i := range n {
+		if i%2 == 0 {
+			order = append(order, i/2)
+		} else {
+			order = append(order, n-1-i/2)
+		}
+	}
+	return order
+}
