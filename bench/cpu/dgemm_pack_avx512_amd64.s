@@ -352,7 +352,7 @@ DATA dgemmEven<>+56(SB)/8, $0x000000000000000e
 GLOBL dgemmEven<>(SB), RODATA|NOPTR, $64
 
 // func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-48
 	MOVQ     dst+0(FP), DI
 	MOVQ     src+16(FP), DX
@@ -385,24 +385,28 @@ row:
 	JZ    last
 
 vector:
-	VMOVUPD   (R11), Z0
-	VMOVUPD   64(R11), Z1
-	VPERMT2PD Z1, Z31, Z0
-	VMOVUPD   Z0, (R12)
-	ADDQ      $0x00000080, R11
-	ADDQ      $0x00000040, R12
-	DECQ      R10
-	JNZ       vector
+	VMOVUPD    (R11), Z0
+	VMOVUPD    64(R11), Z1
+	PREFETCHT0 8192(R11)
+	PREFETCHT0 8256(R11)
+	VPERMT2PD  Z1, Z31, Z0
+	VMOVUPD    Z0, (R12)
+	ADDQ       $0x00000080, R11
+	ADDQ       $0x00000040, R12
+	DECQ       R10
+	JNZ        vector
 
 last:
-	VMOVUPD.Z (R11), K1, Z0
-	VMOVUPD.Z 64(R11), K2, Z1
-	VPERMT2PD Z1, Z31, Z0
-	VMOVUPD   Z0, K3, (R12)
-	ADDQ      CX, DX
-	ADDQ      SI, DI
-	DECQ      R8
-	JNZ       row
+	VMOVUPD.Z  (R11), K1, Z0
+	VMOVUPD.Z  64(R11), K2, Z1
+	PREFETCHT0 8192(R11)
+	PREFETCHT0 8256(R11)
+	VPERMT2PD  Z1, Z31, Z0
+	VMOVUPD    Z0, K3, (R12)
+	ADDQ       CX, DX
+	ADDQ       SI, DI
+	DECQ       R8
+	JNZ        row
 	VZEROUPPER
 	RET
 

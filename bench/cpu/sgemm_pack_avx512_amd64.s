@@ -448,7 +448,7 @@ DATA sgemmEven<>+60(SB)/4, $0x0000001e
 GLOBL sgemmEven<>(SB), RODATA|NOPTR, $64
 
 // func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds int, rows int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-48
 	MOVQ     dst+0(FP), DI
 	MOVQ     src+16(FP), DX
@@ -481,24 +481,28 @@ row:
 	JZ    last
 
 vector:
-	VMOVUPS   (R11), Z0
-	VMOVUPS   64(R11), Z1
-	VPERMT2PS Z1, Z31, Z0
-	VMOVUPS   Z0, (R12)
-	ADDQ      $0x00000080, R11
-	ADDQ      $0x00000040, R12
-	DECQ      R10
-	JNZ       vector
+	VMOVUPS    (R11), Z0
+	VMOVUPS    64(R11), Z1
+	PREFETCHT0 8192(R11)
+	PREFETCHT0 8256(R11)
+	VPERMT2PS  Z1, Z31, Z0
+	VMOVUPS    Z0, (R12)
+	ADDQ       $0x00000080, R11
+	ADDQ       $0x00000040, R12
+	DECQ       R10
+	JNZ        vector
 
 last:
-	VMOVUPS.Z (R11), K1, Z0
-	VMOVUPS.Z 64(R11), K2, Z1
-	VPERMT2PS Z1, Z31, Z0
-	VMOVUPS   Z0, K3, (R12)
-	ADDQ      CX, DX
-	ADDQ      SI, DI
-	DECQ      R8
-	JNZ       row
+	VMOVUPS.Z  (R11), K1, Z0
+	VMOVUPS.Z  64(R11), K2, Z1
+	PREFETCHT0 8192(R11)
+	PREFETCHT0 8256(R11)
+	VPERMT2PS  Z1, Z31, Z0
+	VMOVUPS    Z0, K3, (R12)
+	ADDQ       CX, DX
+	ADDQ       SI, DI
+	DECQ       R8
+	JNZ        row
 	VZEROUPPER
 	RET
 

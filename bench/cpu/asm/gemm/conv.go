@@ -144,6 +144,9 @@ func (t target) gather(c *build.Context) {
 	c.RET()
 }
 
+// aheadEven is how far ahead, in bytes, everySecond fetches.
+const aheadEven = 8192
+
 // everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements.
 func (t target) everySecond(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
@@ -191,6 +194,8 @@ func (t target) everySecond(c *build.Context) {
 	c.Label("vector")
 	move(Mem{Base: from}, t.V(0))
 	move(Mem{Base: from, Disp: t.Bytes}, t.V(1))
+	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven})
+	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven + t.Bytes})
 	permute(t.V(1), even, t.V(0))
 	move(t.V(0), Mem{Base: to})
 	c.ADDQ(U32(2*t.Bytes), from)
@@ -200,6 +205,8 @@ func (t target) everySecond(c *build.Context) {
 	c.Label("last")
 	zero(Mem{Base: from}, reg.K1, t.V(0))
 	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
+	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven})
+	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven + t.Bytes})
 	permute(t.V(1), even, t.V(0))
 	move(t.V(0), reg.K3, Mem{Base: to})
 	c.ADDQ(lds, src)
