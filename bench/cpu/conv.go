@@ -41,6 +41,20 @@ func (s convShape) mask(j, n, tap int) int {
 	return mask
 }
 
+// inside is the share of the products that are not with padding.
+func (s convShape) inside() float64 {
+	in := func(size, taps, outputs int) int {
+		n := 0
+		for j := range outputs {
+			at := j*s.stride - s.pad
+			n += max(min(at+taps, size)-max(at, 0), 0)
+		}
+		return n
+	}
+	pairs := in(s.h, s.r, s.p()) * in(s.w, s.s, s.q())
+	return float64(pairs) / float64(s.p()*s.q()*s.r*s.s)
+}
+
 func (s convShape) check() error {
 	switch {
 	case min(s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride, s.groups) < 1 || s.pad < 0:

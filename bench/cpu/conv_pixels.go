@@ -29,13 +29,13 @@ type pixelMajor[T float] struct {
 	runs  [][]sharedTaps
 }
 
-// pixelMajorPays says whether the vectors that conv leaves partly empty cost more than
-// what pixelMajor does besides: on Skylake-SP to pack a pixel for a step takes as long as
-// 4 products of it, and to write a sum transposed as long as 38.
+// pixelMajorPays says whether the vectors that conv leaves partly empty, and the padding,
+// cost more than what pixelMajor does besides: on Skylake-SP to pack a pixel for a step
+// takes as long as 4 products of it, and to write a sum transposed as long as 38.
 func pixelMajorPays(s convShape, vl int) bool {
 	pixels := s.p() * s.q()
 	besides := 4/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
-	return float64(pixels)*(1+besides) < float64(ceilDiv(pixels, vl)*vl)
+	return float64(pixels)*s.inside()*(1+besides) < float64(ceilDiv(pixels, vl)*vl)
 }
 
 // newPixelMajor gives nil for what shifts does not fit.

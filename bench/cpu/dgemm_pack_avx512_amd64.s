@@ -411,7 +411,7 @@ last:
 	RET
 
 // func dgemmPackTapsAVX512(dst *float64, width int, src *float64, j int, at *int, masks *int, n int)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512F
 TEXT ·dgemmPackTapsAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ width+8(FP), SI
@@ -427,10 +427,10 @@ TEXT ·dgemmPackTapsAVX512(SB), NOSPLIT, $0-56
 
 two:
 	MOVQ      (R8), AX
-	KMOVQ     (R9), K1
+	KMOVW     (R9), K1
 	VMOVUPD.Z (DX)(AX*8), K1, Z0
 	VMOVUPS   Z0, (DI)
-	KSHIFTRQ  $0x08, K1, K2
+	KMOVW     1(R9), K2
 	VMOVUPD.Z 64(DX)(AX*8), K2, Z1
 	VMOVUPS   Z1, 64(DI)
 	ADDQ      $0x08, R8
@@ -443,7 +443,7 @@ two:
 
 one:
 	MOVQ      (R8), AX
-	KMOVQ     (R9), K1
+	KMOVW     (R9), K1
 	VMOVUPD.Z (DX)(AX*8), K1, Z0
 	VMOVUPS   Z0, (DI)
 	ADDQ      $0x08, R8

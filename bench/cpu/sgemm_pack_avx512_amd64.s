@@ -507,7 +507,7 @@ last:
 	RET
 
 // func sgemmPackTapsAVX512(dst *float32, width int, src *float32, j int, at *int, masks *int, n int)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512F
 TEXT ·sgemmPackTapsAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ width+8(FP), SI
@@ -523,10 +523,10 @@ TEXT ·sgemmPackTapsAVX512(SB), NOSPLIT, $0-56
 
 two:
 	MOVQ      (R8), AX
-	KMOVQ     (R9), K1
+	KMOVW     (R9), K1
 	VMOVUPS.Z (DX)(AX*4), K1, Z0
 	VMOVUPS   Z0, (DI)
-	KSHIFTRQ  $0x10, K1, K2
+	KMOVW     2(R9), K2
 	VMOVUPS.Z 64(DX)(AX*4), K2, Z1
 	VMOVUPS   Z1, 64(DI)
 	ADDQ      $0x08, R8
@@ -539,7 +539,7 @@ two:
 
 one:
 	MOVQ      (R8), AX
-	KMOVQ     (R9), K1
+	KMOVW     (R9), K1
 	VMOVUPS.Z (DX)(AX*4), K1, Z0
 	VMOVUPS   Z0, (DI)
 	ADDQ      $0x08, R8

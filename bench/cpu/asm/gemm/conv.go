@@ -235,11 +235,11 @@ func (t target) packTaps(c *build.Context) {
 	body := func(label string, vecs int) {
 		c.Label(label)
 		c.MOVQ(Mem{Base: at}, reg.RAX)
-		c.KMOVQ(Mem{Base: masks}, reg.K1)
+		c.KMOVW(Mem{Base: masks}, reg.K1)
 		load(from(0), reg.K1, t.V(0))
 		c.VMOVUPS(t.V(0), Mem{Base: dst})
 		if vecs == 2 {
-			c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+			c.KMOVW(Mem{Base: masks, Disp: t.lanes() / 8}, reg.K2)
 			load(from(1), reg.K2, t.V(1))
 			c.VMOVUPS(t.V(1), Mem{Base: dst, Disp: t.Bytes})
 		}
