@@ -84,6 +84,21 @@ func TestFLOP(t *testing.T) {
 	}
 }
 
+// The FLOP of a convolution that are on padding.
+func TestPaddingFLOP(t *testing.T) {
+	for shape, want := range map[string]int64{
+		"1x4x7x7x8x3x1x1x1":     2 * 8 * 4 * (21*21 - 19*19), // of 21 rows or columns of taps, 2 lie outside
+		"1x4x7x7x8x3x1x0x1":     0,
+		"2x8x10x12x6x3x2x1x2":   2 * 2 * 6 * 4 * (15*18 - 14*17), // the right and the lower border are not reached
+		"1x1x2x2x1x3x1x3x1":     2 * (18*18 - 6*6),               // windows wholly in the padding
+		"1x3x224x224x2x7x2x3x1": 2 * 2 * 3 * (784*784 - 778*778), // 3 and 1 above, 2 below
+	} {
+		if _, chain := build(t, "Conv2d_BatchNorm", shape); chain.PaddingFLOP() != want {
+			t.Errorf("%s: %d FLOP on padding, want %d", shape, chain.PaddingFLOP(), want)
+		}
+	}
+}
+
 func TestParseShape(t *testing.T) {
 	names := []string{"m", "n", "k"}
 	for _, text := range []string{"1x2x3", "m=1,n=2,k=3", "k=3 n=2 m=1"} {

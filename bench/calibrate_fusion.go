@@ -153,7 +153,7 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 		FusedBytes: c.Chain.FusedBytes(c.DType),
 		Speedup:    cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High,
 		Blocks: cmp.Blocks, GFLOPSImprovement: cmp.Speedup - 1,
-		FLOP: flop, Verdict: cmp.Verdict, MaxAbsError: cmp.MaxAbsError,
+		FLOP: flop, PaddingFLOP: c.Chain.PaddingFLOP(), Verdict: cmp.Verdict, MaxAbsError: cmp.MaxAbsError,
 		EffectiveClockMHz: cmp.ClockMHz,
 		Warnings:          append([]schema.Code{}, cmp.Warnings...),
 	}

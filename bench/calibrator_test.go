@@ -359,6 +359,21 @@ func TestPairAbovePeak(t *testing.T) {
 	}
 }
 
+// A convolution may pass the register peak by what it leaves out of the padding.
+func TestPaddingIsNotBounded(t *testing.T) {
+	for padding, want := range map[int64]bool{0: true, 180: false} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.computed = []computed{{
+			operation: "peak_fma", dtype: schema.FP32, place: Place{Threads: 1}, flop: 100e9, Measurement: Measurement{Seconds: []float64{1}},
+		}}
+		c.Device.FusionProfiles = []schema.Fusion{{DType: schema.FP32, Threads: 1, FLOP: 1000, PaddingFLOP: padding, UnfusedGFLOPS: 110, FusedGFLOPS: 122}}
+		c.boundFusion()
+		if got := slices.Contains(c.Device.FusionProfiles[0].Warnings, schema.Implausible); got != want {
+			t.Errorf("%d of 1000 FLOP on padding: flagged %t, want %t", padding, got, want)
+		}
+	}
+}
+
 // An outer level that is faster than an inner one is flagged, whichever was
 // measured first, and no bound for the levels behind it.
 func TestOrderOfLevels(t *testing.T) {

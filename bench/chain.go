@@ -77,11 +77,12 @@ func (t *Tensor) approxElems() float64 {
 // Op is one operation over tensors: data, from which counts and the reference
 // follow. The bytes it must move are those of its tensors.
 type Op struct {
-	Name   string
-	In     []*Tensor
-	Out    *Tensor
-	FLOP   int64
-	Params any // what the dimensions do not tell, such as Conv2dParams
+	Name    string
+	In      []*Tensor
+	Out     *Tensor
+	FLOP    int64
+	Padding int64 // FLOP of these on the zeros around an image, which a kernel may leave out
+	Params  any   // what the dimensions do not tell, such as Conv2dParams
 	// Fold is there if a kernel of the whole chain computes none of it: it becomes part of
 	// the parameters of the operation before. It says what the weights of that one may be,
 	// so many of each channel, given the inputs of this one.
@@ -99,6 +100,15 @@ func (c Chain) FLOP() int64 {
 	var n int64
 	for _, op := range c {
 		n += op.FLOP
+	}
+	return n
+}
+
+// PaddingFLOP counts those of the FLOP that multiply padding.
+func (c Chain) PaddingFLOP() int64 {
+	var n int64
+	for _, op := range c {
+		n += op.Padding
 	}
 	return n
 }

@@ -111,11 +111,12 @@ func (c *Calibrator) addComputed() {
 	}
 }
 
-// boundFusion holds both sides of each pair against the register peak.
+// boundFusion holds both sides of each pair, without what is padding, against the
+// register peak.
 func (c *Calibrator) boundFusion() {
 	for i := range c.Device.FusionProfiles {
 		f := &c.Device.FusionProfiles[i]
-		peak, rate := c.peak(f.DType, Place{Threads: f.Threads}), max(f.UnfusedGFLOPS, f.FusedGFLOPS)
+		peak, rate := c.peak(f.DType, Place{Threads: f.Threads}), f.WithoutPadding(max(f.UnfusedGFLOPS, f.FusedGFLOPS))
 		if peak > 0 && rate > boundTolerance*peak && !slices.Contains(f.Warnings, schema.Implausible) {
 			note := fmt.Sprintf("%s %s %s: %.1f GFLOPS are above the register peak of %.1f", f.Pattern, f.DType, f.Shape, rate, peak)
 			f.Warnings = append(f.Warnings, c.warnAll("fusion_profiles", i, []schema.Code{schema.Implausible}, []string{note})...)

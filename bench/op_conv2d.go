@@ -11,8 +11,7 @@ import (
 type Conv2dParams struct{ Stride, Pad, Groups int64 }
 
 // Conv2d is Y[N,K,P,Q] from X[N,C,H,W], W[K,C/groups,R,S] and the convolution's
-// own bias b[K], which may be nil; 2 N K P Q C R S / groups FLOP, padding included, as the kernels
-// compute it.
+// own bias b[K], which may be nil; 2 N K P Q C R S / groups FLOP, padding included.
 func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 	s := ref.Conv2dShape{
 		N: x.Dims[0], C: x.Dims[1], H: x.Dims[2], W: x.Dims[3],
@@ -32,12 +31,14 @@ func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 		inputs = append(inputs, b)
 	}
 	out := &Tensor{Name: "conv2d", Dims: []int64{s.N, s.K, s.P(), s.Q()}}
+	taps := 2 * s.N * s.K * s.C / s.Groups // FLOP for each tap of a pixel of Y
 	return Op{
-		Name:   "conv2d",
-		In:     inputs,
-		Out:    out,
-		FLOP:   2 * out.Elems() * s.C / s.Groups * s.R * s.S,
-		Params: params,
+		Name:    "conv2d",
+		In:      inputs,
+		Out:     out,
+		FLOP:    taps * s.P() * s.Q() * s.R * s.S,
+		Padding: taps * (s.P()*s.Q()*s.R*s.S - inside(s.H, s.R, s.P(), params)*inside(s.W, s.S, s.Q(), params)),
+		Params:  params,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			var bias ref.Field
 			if b != nil {
@@ -46,4 +47,15 @@ func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 			return ref.Conv2d(in[0], in[1], bias, s, p)
 		},
 	}, nil
+}
+
+// inside counts, along one direction of an image, the taps of all outputs that are not
+// padding.
+func inside(size, taps, outputs int64, p Conv2dParams) int64 {
+	n := int64(0)
+	for i := range outputs {
+		first := i*p.Stride - p.Pad
+		n += max(min(first+taps, size)-max(first, 0), 0)
+	}
+	return n
 }

@@ -8,9 +8,13 @@ import (
 )
 
 // checkFusionGFLOPS: both rates are flops / latency; both sides use the FLOP
-// of the mathematical definition.
+// of the mathematical definition, of which those on padding are a part.
 func checkFusionGFLOPS(c *checker) {
 	for path, f := range c.fusions() {
+		if f.PaddingFLOP > f.FLOP {
+			c.fail(path+"/padding_flops", "more FLOP on padding than in all", number(float64(f.PaddingFLOP)),
+				"at most flops = "+number(float64(f.FLOP)))
+		}
 		for _, side := range []struct {
 			name    string
 			got, ms float64

@@ -72,7 +72,7 @@ func checkEfficiency(c *checker) {
 }
 
 // checkImplausible: a rate above 1.05 x the register peak of the same dtype,
-// threads and class stands only with the warning.
+// threads and class stands only with the warning. FLOP on padding do not count.
 func checkImplausible(c *checker) {
 	bound := func(path, field string, got, peak float64, own []schema.Code) {
 		if peak > 0 && got > excess*peak && !c.warned(path, own, schema.Implausible) {
@@ -89,8 +89,8 @@ func checkImplausible(c *checker) {
 		for i, f := range d.FusionProfiles {
 			path := fmt.Sprintf("%s/fusion_profiles/%d", at, i)
 			peak := c.peaks[peakKey{d, f.DType, f.Threads, ""}]
-			bound(path, "unfused_gflops", f.UnfusedGFLOPS, peak, f.Warnings)
-			bound(path, "fused_gflops", f.FusedGFLOPS, peak, f.Warnings)
+			bound(path, "unfused_gflops", f.WithoutPadding(f.UnfusedGFLOPS), peak, f.Warnings)
+			bound(path, "fused_gflops", f.WithoutPadding(f.FusedGFLOPS), peak, f.Warnings)
 		}
 	}
 }
