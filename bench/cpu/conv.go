@@ -85,7 +85,8 @@ type conv[T float] struct {
 // convScratch is the memory that one run at a time works in.
 type convScratch[T float] struct {
 	*gemmScratch[T]
-	planes [][]T // of each worker
+	planes [][]T   // of each worker
+	masks  [][]int // of each worker: of the steps of a tile
 }
 
 func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*conv[T], error) {
@@ -132,6 +133,7 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 	rest, n := as[T](mem[v.gemm.scratchBytes():]), v.shifts.planesLen()
 	for i := range v.gemm.threads() {
 		s.planes = append(s.planes, rest[i*n:][:n])
+		s.masks = append(s.masks, make([]int, v.gemm.kc))
 	}
 	return s, nil
 }
@@ -164,7 +166,7 @@ func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi 
 		image := x[unit*(v.c/v.groups)*v.h*v.w:][:v.c/v.groups*v.h*v.w]
 		group := unit % v.groups
 		t := convBlock[T]{
-			image: image, bp: s.b[id], edge: s.c[id], convEpilogue: epi,
+			image: image, bp: s.b[id], edge: s.c[id], masks: s.masks[id], convEpilogue: epi,
 			y: matrix[T]{data: y[unit*g.m*ld:], rows: g.m, cols: g.n, ld: ld},
 		}
 		t.bias = epi.bias[group*g.m:][:g.m]
@@ -225,6 +227,7 @@ type convBlock[T float] struct {
 	weights     []T // packed, from the block on
 	image       []T // or its planes
 	bp, edge    []T
+	masks       []int // room for those of the steps of a tile
 	y           matrix[T]
 	convEpilogue[T]
 	far int // where the weights are fetched that come after the block
@@ -235,11 +238,8 @@ type convBlock[T float] struct {
 func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	g := v.gemm
 	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
-	switch {
-	case v.shifts == nil:
+	if v.shifts == nil {
 		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
-	case v.shifts.packsBefore():
-		v.shifts.pack(bp, t.image, t.pc, t.kc, j, j+cols)
 	}
 	direct := cols // columns that the kernel can write to Y
 	if g.tilePack == nil && cols%g.vl != 0 {
@@ -264,7 +264,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		if t.residual != nil && end {
 			residual = &t.residual[at]
 		}
-		if v.shifts != nil && !v.shifts.packsBefore() && i == t.first {
+		if v.shifts != nil && i == t.first {
 			v.shifts.tiles(t, rows, cols, a, j, bp, y, next, bias, residual, floor)
 			continue
 		}

@@ -7,16 +7,16 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEverySecondAVX512, sgemmPackTapsAVX512, sgemmPackRunAVX512}
+			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEverySecondAVX512, sgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, everySecondPortable[float32], nil, nil}
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, everySecondPortable[float32], nil}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEverySecondAVX512, dgemmPackTapsAVX512, dgemmPackRunAVX512}
+			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEverySecondAVX512, dgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, everySecondPortable[float64], nil, nil}
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, everySecondPortable[float64], nil}
 		}
 	}
 	if all == nil {
@@ -62,14 +62,6 @@ func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds, rows, n in
 
 //go:noescape
 func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds, rows, n int)
-
-// The functions below do what convKernels says of packTaps.
-
-//go:noescape
-func sgemmPackTapsAVX512(dst *float32, width int, src *float32, j int, at, masks *int, n int)
-
-//go:noescape
-func dgemmPackTapsAVX512(dst *float64, width int, src *float64, j int, at, masks *int, n int)
 
 // The functions below do what convKernels says of packRun.
 

@@ -34,9 +34,6 @@ type convKernels[T float] struct {
 	gather func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int)
 	// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
 	everySecond func(dst *T, ldd int, src *T, lds, rows, n int)
-	// packTaps writes dst[t*width+i] = src[at[t]+j+i] where bit i of masks[t] is set, or
-	// 0, for t < n and i < width, one vector or two. Only kernels with tilePack have it.
-	packTaps func(dst *T, width int, src *T, j int, at, masks *int, n int)
 	// packRun writes dst[p*row+i] = src[p*channel+at+i] where bit i of mask is set, or 0,
 	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
 	// Only kernels with tilePack have it.

@@ -45,7 +45,7 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	steps.block = even(steps.channels, max(b.kc*9/8/steps.tapCount, 1), 1)
 	steps.order = outsideIn(s.r, s.s)
 	sh := newShifts(kernels, ck, s, steps)
-	if sh == nil || sh.packsBefore() || s.groups != 1 {
+	if sh == nil || sh.tapByTap() || s.groups != 1 {
 		return nil
 	}
 	size := int(unsafe.Sizeof(T(0)))

@@ -23,10 +23,11 @@ type shifts[T float] struct {
 	taps   []tapShift
 	at     []int // of the first pixel of each tap, in the planes of a channel
 	masks  []int // [panel][tap]
+	places []int // of each step, in all planes, if the taps of a channel follow each other
 }
 
-// minRun is the number of channels below which the taps of one channel are packed
-// before the tiles, instead of a run of channels with each tap by the first of them.
+// minRun is the number of channels below which a tile takes the taps of one channel after
+// the other, instead of a run of channels with each tap.
 const minRun = 16
 
 type phase struct{ y, x int }
@@ -62,6 +63,12 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	for j := 0; j < s.p()*s.q(); j += g.nr {
 		for tap := range m.taps {
 			m.masks = append(m.masks, s.mask(j, min(g.nr, s.p()*s.q()-j), tap))
+		}
+	}
+	if m.tapByTap() {
+		for p := range m.channels * len(m.taps) {
+			channel, tap := m.step(p)
+			m.places = append(m.places, channel*m.planes()+m.at[tap])
 		}
 	}
 	return m
@@ -102,8 +109,8 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	return dst
 }
 
-// tiles is the first row of tiles of a band: they take a run of channels at a time,
-// which have a tap in common.
+// tiles is the first row of tiles of a band. If there are many channels, they take a run of
+// them at a time, which have a tap in common.
 func (m *shifts[T]) tiles(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
 	for at := 0; at < cols; at += m.nr {
 		n := min(m.nr, cols-at)
@@ -122,6 +129,15 @@ func (m *shifts[T]) tiles(t *convBlock[T], rows, cols int, a []T, j int, bp, y [
 func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
 	width := ceilDiv(cols, m.vl) * m.vl
 	masks := m.masks[j/m.nr*len(m.taps):][:len(m.taps)]
+	if m.tapByTap() {
+		n := copy(t.masks[:t.kc], masks[t.pc%len(masks):])
+		for n < t.kc {
+			n += copy(t.masks[n:t.kc], masks)
+		}
+		m.tileTaps(rows, cols, t.kc, &a[0], &bp[0], &y[0], t.y.ld, t.pc > 0, next, bias, residual, floor,
+			&t.image[0], j, &m.places[t.pc], &t.masks[0])
+		return
+	}
 	for p := 0; p < t.kc; {
 		channel, tap, n := m.run(t.pc+p, t.kc-p)
 		below, rest := T(math.Inf(-1)), (*T)(nil)
@@ -134,23 +150,8 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 	}
 }
 
-// packsBefore says that pack comes before the tiles.
-func (m *shifts[T]) packsBefore() bool { return m != nil && m.block == 1 && len(m.taps) > 1 }
-
-// pack packs panels of im2col(X), as im2col.pack does.
-func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
-	for j := j0; j < j1; j += m.nr {
-		width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
-		to := dst[(j-j0)*kc:][:kc*width]
-		masks := m.masks[j/m.nr*len(m.taps):][:len(m.taps)]
-		for p := 0; p < kc; {
-			channel, tap := m.step(p0 + p)
-			n := min(len(m.taps)-tap, kc-p)
-			m.packTaps(&to[p*width], width, &planes[channel*m.planes()], j, &m.at[tap], &masks[tap], n)
-			p += n
-		}
-	}
-}
+// tapByTap says that the taps of a channel follow each other.
+func (m *shifts[T]) tapByTap() bool { return m.block == 1 && len(m.taps) > 1 }
 
 // everySecondPortable writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
 func everySecondPortable[T float](dst *T, ldd int, src *T, lds, rows, n int) {

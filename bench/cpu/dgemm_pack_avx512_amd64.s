@@ -410,50 +410,6 @@ last:
 	VZEROUPPER
 	RET
 
-// func dgemmPackTapsAVX512(dst *float64, width int, src *float64, j int, at *int, masks *int, n int)
-// Requires: AVX, AVX512F
-TEXT ·dgemmPackTapsAVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), DI
-	MOVQ width+8(FP), SI
-	MOVQ src+16(FP), DX
-	MOVQ j+24(FP), AX
-	SHLQ $0x03, AX
-	ADDQ AX, DX
-	MOVQ at+32(FP), R8
-	MOVQ masks+40(FP), R9
-	MOVQ n+48(FP), R10
-	CMPQ SI, $0x00000008
-	JEQ  one
-
-two:
-	MOVQ      (R8), AX
-	KMOVW     (R9), K1
-	VMOVUPD.Z (DX)(AX*8), K1, Z0
-	VMOVUPS   Z0, (DI)
-	KMOVW     1(R9), K2
-	VMOVUPD.Z 64(DX)(AX*8), K2, Z1
-	VMOVUPS   Z1, 64(DI)
-	ADDQ      $0x08, R8
-	ADDQ      $0x08, R9
-	ADDQ      $0x00000080, DI
-	DECQ      R10
-	JNZ       two
-	VZEROUPPER
-	RET
-
-one:
-	MOVQ      (R8), AX
-	KMOVW     (R9), K1
-	VMOVUPD.Z (DX)(AX*8), K1, Z0
-	VMOVUPS   Z0, (DI)
-	ADDQ      $0x08, R8
-	ADDQ      $0x08, R9
-	ADDQ      $0x00000040, DI
-	DECQ      R10
-	JNZ       one
-	VZEROUPPER
-	RET
-
 // func dgemmPackRunAVX512(dst *float64, row int, src *float64, channel int, n int, at int, ahead int, mask int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·dgemmPackRunAVX512(SB), NOSPLIT, $0-64

@@ -28,6 +28,10 @@ type gemmKernels[T float] struct {
 	// cols may be any number, for all tiles; else it is a multiple of vl.
 	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, lds, at, far, mask int)
 
+	// tileTaps is tilePack with row p of B at src[at+places[p]], and with a mask of its own.
+	// Both exist, or none.
+	tileTaps func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, at int, places, masks *int)
+
 	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
 	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
 	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)

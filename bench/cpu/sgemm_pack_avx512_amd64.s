@@ -506,50 +506,6 @@ last:
 	VZEROUPPER
 	RET
 
-// func sgemmPackTapsAVX512(dst *float32, width int, src *float32, j int, at *int, masks *int, n int)
-// Requires: AVX, AVX512F
-TEXT ·sgemmPackTapsAVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), DI
-	MOVQ width+8(FP), SI
-	MOVQ src+16(FP), DX
-	MOVQ j+24(FP), AX
-	SHLQ $0x02, AX
-	ADDQ AX, DX
-	MOVQ at+32(FP), R8
-	MOVQ masks+40(FP), R9
-	MOVQ n+48(FP), R10
-	CMPQ SI, $0x00000010
-	JEQ  one
-
-two:
-	MOVQ      (R8), AX
-	KMOVW     (R9), K1
-	VMOVUPS.Z (DX)(AX*4), K1, Z0
-	VMOVUPS   Z0, (DI)
-	KMOVW     2(R9), K2
-	VMOVUPS.Z 64(DX)(AX*4), K2, Z1
-	VMOVUPS   Z1, 64(DI)
-	ADDQ      $0x08, R8
-	ADDQ      $0x08, R9
-	ADDQ      $0x00000080, DI
-	DECQ      R10
-	JNZ       two
-	VZEROUPPER
-	RET
-
-one:
-	MOVQ      (R8), AX
-	KMOVW     (R9), K1
-	VMOVUPS.Z (DX)(AX*4), K1, Z0
-	VMOVUPS   Z0, (DI)
-	ADDQ      $0x08, R8
-	ADDQ      $0x08, R9
-	ADDQ      $0x00000040, DI
-	DECQ      R10
-	JNZ       one
-	VZEROUPPER
-	RET
-
 // func sgemmPackRunAVX512(dst *float32, row int, src *float32, channel int, n int, at int, ahead int, mask int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·sgemmPackRunAVX512(SB), NOSPLIT, $0-64

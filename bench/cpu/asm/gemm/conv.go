@@ -217,46 +217,6 @@ func (t target) everySecond(c *build.Context) {
 	c.RET()
 }
 
-// packTaps writes one or two vectors for each of n taps, which lie at[t]+j elements from
-// src on, where the bits of masks[t] are set.
-func (t target) packTaps(c *build.Context) {
-	dst, width, src, at, masks, n := reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.R9, reg.R10
-	t.function(c, "PackTaps", "dst *T, width int, src *T, j int, at, masks *int, n int")
-	c.Load(c.Param("dst"), dst)
-	c.Load(c.Param("width"), width)
-	c.Load(c.Param("src"), src)
-	t.elements(c, "j", reg.RAX)
-	c.ADDQ(reg.RAX, src)
-	c.Load(c.Param("at"), at)
-	c.Load(c.Param("masks"), masks)
-	c.Load(c.Param("n"), n)
-	load := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)
-	from := func(v int) Mem { return Mem{Base: src, Index: reg.RAX, Scale: uint8(t.size), Disp: v * t.Bytes} }
-	body := func(label string, vecs int) {
-		c.Label(label)
-		c.MOVQ(Mem{Base: at}, reg.RAX)
-		c.KMOVW(Mem{Base: masks}, reg.K1)
-		load(from(0), reg.K1, t.V(0))
-		c.VMOVUPS(t.V(0), Mem{Base: dst})
-		if vecs == 2 {
-			c.KMOVW(Mem{Base: masks, Disp: t.lanes() / 8}, reg.K2)
-			load(from(1), reg.K2, t.V(1))
-			c.VMOVUPS(t.V(1), Mem{Base: dst, Disp: t.Bytes})
-		}
-		c.ADDQ(Imm(8), at)
-		c.ADDQ(Imm(8), masks)
-		c.ADDQ(U32(vecs*t.Bytes), dst)
-		c.DECQ(n)
-		c.JNZ(LabelRef(label))
-		c.VZEROUPPER()
-		c.RET()
-	}
-	c.CMPQ(width, U32(t.lanes()))
-	c.JEQ(LabelRef("one"))
-	body("two", 2)
-	body("one", 1)
-}
-
 // packRun writes a row of one vector or two for each of n channels, and fetches those of
 // another one.
 func (t target) packRun(c *build.Context) {

@@ -62,6 +62,8 @@ func main() {
 			if t.masked() {
 				u.near, u.packs = false, true
 				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+				u.taps = true
+				write(fmt.Sprintf("%sgemm_tapsukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			}
 			write(fmt.Sprintf("%sgemm_pack_%s_amd64.s", t.prefix, isa.Name), func(c *build.Context) {
 				t.laneBits(c)
@@ -76,7 +78,6 @@ func main() {
 				t.gather(c)
 				if t.masked() {
 					t.everySecond(c)
-					t.packTaps(c)
 					t.packRun(c)
 				}
 			})

@@ -21,6 +21,9 @@ type ukernel struct {
 	// cost nothing beside the FMA. Such a kernel computes one tile. Both it and a near one
 	// have an epilogue.
 	packs bool
+	// taps says that each row of B that is packed has a place and a mask of its own. Else
+	// they are a distance apart, and have one mask.
+	taps bool
 	// near says that B is in L2 at the farthest, and that one run of lines from far is
 	// all that there is to fetch.
 	near bool
@@ -59,7 +62,9 @@ var (
 	// Or the matrix B to pack: address, distance of rows, and distance to fetch at. A
 	// near kernel has but the address of lines to fetch.
 	regSource, regLDS, regFar = regAt, regNext, regCount
-	regTemp, regTemp2         = reg.R11, reg.R14
+	// Or its rows have places and masks.
+	regPlaces, regMasks = regNext, regCount
+	regTemp, regTemp2   = reg.R11, reg.R14
 	// Elements of B that there are; the others are 0.
 	maskSource = []reg.OpmaskPhysical{reg.K3, reg.K4}
 )
@@ -68,6 +73,8 @@ func (u ukernel) emit(c *build.Context) {
 	const params = "rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, "
 	tile := fmt.Sprintf("Ukr%dx%d", u.mr, u.vecs*u.lanes())
 	switch {
+	case u.taps:
+		u.function(c, "Taps"+tile, params+"bias, residual *T, floor T, src *T, at int, places, masks *int")
 	case u.packs:
 		u.function(c, "Pack"+tile, params+"bias, residual *T, floor T, src *T, lds, at, far, mask int")
 	case u.near:
@@ -84,6 +91,12 @@ func (u ukernel) emit(c *build.Context) {
 		c.Load(c.Param("src"), regSource)
 		u.elements(c, "at", regTemp)
 		c.ADDQ(regTemp, regSource)
+	}
+	switch {
+	case u.taps:
+		c.Load(c.Param("places"), regPlaces)
+		c.Load(c.Param("masks"), regMasks)
+	case u.packs:
 		u.elements(c, "lds", regLDS)
 		u.elements(c, "far", regFar)
 		c.Load(c.Param("mask"), regTemp)
@@ -174,7 +187,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
 	mask := []reg.OpmaskPhysical{reg.K1, reg.K2}
 	present := []reg.OpmaskPhysical{reg.K5, reg.K6}
-	if u.packs {
+	if u.packs && !u.taps {
 		for j := range vecs {
 			c.KANDQ(mask[j], maskSource[j], present[j])
 		}
@@ -232,10 +245,19 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	c.Label(at("multiply"))
 
 	step := func(n int) {
+		if u.taps {
+			c.MOVQ(Mem{Base: regPlaces, Disp: 8 * n}, regTemp)
+		}
 		for j := range vecs {
 			at := Mem{Base: regB, Disp: (n*vecs + j) * u.Bytes}
 			if !u.packs {
 				load(at, b(j))
+				continue
+			}
+			if u.taps {
+				c.KMOVW(Mem{Base: regMasks, Disp: 8*n + j*u.lanes()/8}, present[j])
+				loadMasked(Mem{Base: regSource, Index: regTemp, Scale: uint8(u.size), Disp: j * u.Bytes}, present[j], b(j))
+				load(b(j), at)
 				continue
 			}
 			loadMasked(Mem{Base: regSource, Disp: j * u.Bytes}, present[j], b(j))
@@ -244,7 +266,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 			c.PREFETCHT0(Mem{Base: regSource, Index: regLDS, Scale: 8, Disp: j * u.Bytes})
 			c.PREFETCHT1(Mem{Base: regSource, Index: regFar, Scale: 1, Disp: j * u.Bytes})
 		}
-		if u.packs {
+		if u.packs && !u.taps {
 			c.ADDQ(regLDS, regSource)
 		}
 		for i := range rows {
@@ -289,6 +311,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		}
 		c.ADDQ(U32(u.unroll*bytesA), regA)
 		c.ADDQ(U32(u.unroll*bytesB), regB)
+		u.nextTaps(c, u.unroll)
 	}
 	// A row of the next C is fetched every few passes: the lines come from far, and
 	// there are few buffers for lines on their way.
@@ -329,6 +352,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	step(0)
 	c.ADDQ(U32(bytesA), regA)
 	c.ADDQ(U32(bytesB), regB)
+	u.nextTaps(c, 1)
 	c.DECQ(regLoop)
 	c.JNZ(LabelRef(at("one")))
 
@@ -349,6 +373,14 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		if i < rows-1 {
 			c.ADDQ(regLDC, regTemp)
 		}
+	}
+}
+
+// nextTaps goes on by so many steps.
+func (u ukernel) nextTaps(c *build.Context, steps int) {
+	if u.taps {
+		c.ADDQ(Imm(uint64(8*steps)), regPlaces)
+		c.ADDQ(Imm(uint64(8*steps)), regMasks)
 	}
 }
 
