@@ -55,13 +55,13 @@ func sgemmGatherAVX2(dst *float32, ldd int, src *float32, channel, n int, index 
 //go:noescape
 func dgemmGatherAVX2(dst *float64, ldd int, src *float64, channel, n int, index *[16]int32, mask int)
 
-// The functions below do what everySecondPortable does.
+// The functions below do what convKernels says of everySecond.
 
 //go:noescape
-func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds, rows, n int)
+func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds, rows, n, ahead int)
 
 //go:noescape
-func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds, rows, n int)
+func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds, rows, n, ahead int)
 
 // The functions below do what convKernels says of packRun.
 

@@ -16,6 +16,19 @@ type sharedTaps struct {
 	tap, taps int
 }
 
+// panel is how many pixels, up to mr, are computed together. Where there is padding they are
+// whole rows of an image, or equal parts of one, if it can be cut so: then many of them
+// lack the same taps.
+func (s convShape) panel(mr int) (pixels int, inRows bool) {
+	all, q := s.p()*s.q(), s.q()
+	cuts := ceilDiv(q, mr)
+	if s.pad == 0 || q%cuts != 0 {
+		return even(all, mr, 1), false
+	}
+	part := q / cuts
+	return min(mr/part*part, all), true
+}
+
 // pixelsOf finds what each tap in the order of the steps is computed for, in the panel of
 // n output pixels from j on.
 func (s convShape) pixelsOf(st convSteps, j, n int) []tapPixels {

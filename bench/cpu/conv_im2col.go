@@ -32,8 +32,9 @@ type lanes struct {
 type convKernels[T float] struct {
 	runs   func(dst *T, ldd int, src *T, channel, n int, l *lanes)
 	gather func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int)
-	// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
-	everySecond func(dst *T, ldd int, src *T, lds, rows, n int)
+	// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n. It may fetch
+	// what is ahead elements further, unless that is 0.
+	everySecond func(dst *T, ldd int, src *T, lds, rows, n, ahead int)
 	// packRun writes dst[p*row+i] = src[p*channel+at+i] where bit i of mask is set, or 0,
 	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
 	// Only kernels with tilePack have it.

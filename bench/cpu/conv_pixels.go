@@ -30,12 +30,17 @@ type pixelMajor[T float] struct {
 }
 
 // pixelMajorPays says whether the vectors that conv leaves partly empty, and the padding,
-// cost more than what pixelMajor does besides: on Skylake-SP to pack a pixel for a step
-// takes as long as 4 products of it, and to write a sum transposed as long as 38.
-func pixelMajorPays(s convShape, vl int) bool {
+// cost more than what pixelMajor does besides: to pack a pixel for a step takes as long as
+// 8 products of it, 4 on Skylake-SP and up to 10 on Zen 5, and to write a sum transposed as
+// long as 38.
+func pixelMajorPays[T float](s convShape, g gemmKernels[T]) bool {
 	pixels := s.p() * s.q()
-	besides := 4/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
-	return float64(pixels)*s.inside()*(1+besides) < float64(ceilDiv(pixels, vl)*vl)
+	products := float64(pixels)
+	if _, inRows := s.panel(g.mr); inRows {
+		products *= s.inside()
+	}
+	besides := 8/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
+	return products*(1+besides) < float64(ceilDiv(pixels, g.vl)*g.vl)
 }
 
 // newPixelMajor gives nil for what shifts does not fit.
@@ -50,12 +55,7 @@ func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blockin
 	}
 	size := int(unsafe.Sizeof(T(0)))
 	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr)}
-	m.panel = even(m.pixels, kernels.mr, 1)
-	if cuts := ceilDiv(s.q(), kernels.mr); s.pad > 0 && s.q()%cuts == 0 {
-		// In whole rows, or equal parts of one, more pixels lack a tap together.
-		m.panel = s.q() / cuts * (kernels.mr / (s.q() / cuts))
-	}
-	m.panel = min(m.panel, m.pixels)
+	m.panel, _ = s.panel(kernels.mr)
 	m.panels = ceilDiv(m.pixels, m.panel)
 	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
 	m.gemm.kc = steps.block * m.tapCount

@@ -22,7 +22,7 @@ type convPlan[T float] interface {
 
 // newConvPlan chooses the faster plan.
 func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
-	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa).vl))
+	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa)))
 }
 
 // convPlanOf takes pixelMajor, if it fits.

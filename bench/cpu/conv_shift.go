@@ -96,13 +96,19 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 		top, bottom = min(top, t.rows), max(bottom, t.rows+1)
 	}
 	first, end := max(j0/m.width+top, 0), (j1-1)/m.width+bottom
+	ahead := 0
+	if len(m.phases) > 1 {
+		// An even number of rows further are those of the same phase. For the one phase of a
+		// 1x1 it does not pay.
+		ahead = 32 * m.w
+	}
 	for c := range channels {
 		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
 		for i, p := range m.phases {
 			cols := min(m.width, (m.w-p.x+1)/2)
 			rows := min(end, (m.h-p.y+1)/2) - first
 			if rows > 0 && cols > 0 {
-				m.everySecond(&to[(i*m.height+first)*m.width], m.width, &from[(p.y+first*2)*m.w+p.x], 2*m.w, rows, cols)
+				m.everySecond(&to[(i*m.height+first)*m.width], m.width, &from[(p.y+first*2)*m.w+p.x], 2*m.w, rows, cols, ahead)
 			}
 		}
 	}
@@ -154,7 +160,7 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 func (m *shifts[T]) tapByTap() bool { return m.block == 1 && len(m.taps) > 1 }
 
 // everySecondPortable writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
-func everySecondPortable[T float](dst *T, ldd int, src *T, lds, rows, n int) {
+func everySecondPortable[T float](dst *T, ldd int, src *T, lds, rows, n, _ int) {
 	to, from := unsafe.Slice(dst, (rows-1)*ldd+n), unsafe.Slice(src, (rows-1)*lds+2*n-1)
 	for i := range rows {
 		for j := range n {

@@ -38,7 +38,7 @@ type depthwise[T float] struct {
 	convShape
 	taps        tapsKernel[T]
 	copyRows    mapKernel[T]
-	everySecond func(dst *T, ldd int, src *T, lds, rows, n int)
+	everySecond func(dst *T, ldd int, src *T, lds, rows, n, ahead int)
 	phase       int // distance of the phases of a row
 	offsets     []int
 	block       int // rows of the output for which the buffer takes half of L1
@@ -100,7 +100,7 @@ func (d *depthwise[T]) fill(buffer, from []T, rows int) {
 		case 1:
 			d.copyRows.matrix(to, d.pitch(), from, d.w, nil, 0, rows, n, 1, 0)
 		case 2:
-			d.everySecond(&to[0], d.pitch(), &from[x], d.w, rows, n)
+			d.everySecond(&to[0], d.pitch(), &from[x], d.w, rows, n, 0)
 		default:
 			for i := range rows {
 				for j := range n {

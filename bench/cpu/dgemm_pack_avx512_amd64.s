@@ -351,9 +351,9 @@ DATA dgemmEven<>+48(SB)/8, $0x000000000000000c
 DATA dgemmEven<>+56(SB)/8, $0x000000000000000e
 GLOBL dgemmEven<>(SB), RODATA|NOPTR, $64
 
-// func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int)
+// func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
-TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-48
+TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-56
 	MOVQ     dst+0(FP), DI
 	MOVQ     src+16(FP), DX
 	MOVQ     rows+32(FP), R8
@@ -362,6 +362,8 @@ TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-48
 	SHLQ     $0x03, SI
 	MOVQ     lds+24(FP), CX
 	SHLQ     $0x03, CX
+	MOVQ     ahead+48(FP), R14
+	SHLQ     $0x03, R14
 	VMOVUPS  dgemmEven<>+0(SB), Z31
 	LEAQ     -1(R9), R13
 	ANDQ     $0x07, R13
@@ -387,26 +389,34 @@ row:
 vector:
 	VMOVUPD    (R11), Z0
 	VMOVUPD    64(R11), Z1
-	PREFETCHT0 8192(R11)
-	PREFETCHT0 8256(R11)
-	VPERMT2PD  Z1, Z31, Z0
-	VMOVUPD    Z0, (R12)
-	ADDQ       $0x00000080, R11
-	ADDQ       $0x00000040, R12
-	DECQ       R10
-	JNZ        vector
+	TESTQ      R14, R14
+	JZ         whole
+	PREFETCHT0 (R11)(R14*1)
+	PREFETCHT0 64(R11)(R14*1)
+
+whole:
+	VPERMT2PD Z1, Z31, Z0
+	VMOVUPD   Z0, (R12)
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000040, R12
+	DECQ      R10
+	JNZ       vector
 
 last:
 	VMOVUPD.Z  (R11), K1, Z0
 	VMOVUPD.Z  64(R11), K2, Z1
-	PREFETCHT0 8192(R11)
-	PREFETCHT0 8256(R11)
-	VPERMT2PD  Z1, Z31, Z0
-	VMOVUPD    Z0, K3, (R12)
-	ADDQ       CX, DX
-	ADDQ       SI, DI
-	DECQ       R8
-	JNZ        row
+	TESTQ      R14, R14
+	JZ         part
+	PREFETCHT0 (R11)(R14*1)
+	PREFETCHT0 64(R11)(R14*1)
+
+part:
+	VPERMT2PD Z1, Z31, Z0
+	VMOVUPD   Z0, K3, (R12)
+	ADDQ      CX, DX
+	ADDQ      SI, DI
+	DECQ      R8
+	JNZ       row
 	VZEROUPPER
 	RET
 

@@ -447,9 +447,9 @@ DATA sgemmEven<>+56(SB)/4, $0x0000001c
 DATA sgemmEven<>+60(SB)/4, $0x0000001e
 GLOBL sgemmEven<>(SB), RODATA|NOPTR, $64
 
-// func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds int, rows int, n int)
+// func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds int, rows int, n int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
-TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-48
+TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-56
 	MOVQ     dst+0(FP), DI
 	MOVQ     src+16(FP), DX
 	MOVQ     rows+32(FP), R8
@@ -458,6 +458,8 @@ TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-48
 	SHLQ     $0x02, SI
 	MOVQ     lds+24(FP), CX
 	SHLQ     $0x02, CX
+	MOVQ     ahead+48(FP), R14
+	SHLQ     $0x02, R14
 	VMOVUPS  sgemmEven<>+0(SB), Z31
 	LEAQ     -1(R9), R13
 	ANDQ     $0x0f, R13
@@ -483,26 +485,34 @@ row:
 vector:
 	VMOVUPS    (R11), Z0
 	VMOVUPS    64(R11), Z1
-	PREFETCHT0 8192(R11)
-	PREFETCHT0 8256(R11)
-	VPERMT2PS  Z1, Z31, Z0
-	VMOVUPS    Z0, (R12)
-	ADDQ       $0x00000080, R11
-	ADDQ       $0x00000040, R12
-	DECQ       R10
-	JNZ        vector
+	TESTQ      R14, R14
+	JZ         whole
+	PREFETCHT0 (R11)(R14*1)
+	PREFETCHT0 64(R11)(R14*1)
+
+whole:
+	VPERMT2PS Z1, Z31, Z0
+	VMOVUPS   Z0, (R12)
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000040, R12
+	DECQ      R10
+	JNZ       vector
 
 last:
 	VMOVUPS.Z  (R11), K1, Z0
 	VMOVUPS.Z  64(R11), K2, Z1
-	PREFETCHT0 8192(R11)
-	PREFETCHT0 8256(R11)
-	VPERMT2PS  Z1, Z31, Z0
-	VMOVUPS    Z0, K3, (R12)
-	ADDQ       CX, DX
-	ADDQ       SI, DI
-	DECQ       R8
-	JNZ        row
+	TESTQ      R14, R14
+	JZ         part
+	PREFETCHT0 (R11)(R14*1)
+	PREFETCHT0 64(R11)(R14*1)
+
+part:
+	VPERMT2PS Z1, Z31, Z0
+	VMOVUPS   Z0, K3, (R12)
+	ADDQ      CX, DX
+	ADDQ      SI, DI
+	DECQ      R8
+	JNZ       row
 	VZEROUPPER
 	RET
 

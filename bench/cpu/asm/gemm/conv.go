@@ -144,13 +144,11 @@ func (t target) gather(c *build.Context) {
 	c.RET()
 }
 
-// aheadEven is how far ahead, in bytes, everySecond fetches.
-const aheadEven = 8192
-
-// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements.
+// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements, and fetches what
+// is ahead elements further, unless that is 0.
 func (t target) everySecond(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
-	left, from, to, count := reg.R10, reg.R11, reg.R12, reg.R13
+	left, from, to, count, ahead := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14
 	index := t.prefix + "gemmEven"
 	c.StaticGlobal(index)
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -161,13 +159,14 @@ func (t target) everySecond(c *build.Context) {
 			c.AddDatum(8*i, U64(2*i))
 		}
 	}
-	t.function(c, "EverySecond", "dst *T, ldd int, src *T, lds, rows, n int")
+	t.function(c, "EverySecond", "dst *T, ldd int, src *T, lds, rows, n, ahead int")
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("rows"), rows)
 	c.Load(c.Param("n"), n)
 	t.elements(c, "ldd", ldd)
 	t.elements(c, "lds", lds)
+	t.elements(c, "ahead", ahead)
 	even := t.V(31)
 	c.VMOVUPS(Mem{Symbol: Symbol{Name: index, Static: true}, Base: reg.StaticBase}, even)
 	// The last vector has from 1 to all elements, from two vectors of which 2n-1 are there.
@@ -185,6 +184,13 @@ func (t target) everySecond(c *build.Context) {
 	c.KMOVQ(left, reg.K1)
 	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
 	move, zero, permute := pick(t, c.VMOVUPS, c.VMOVUPD), pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z), pick(t, c.VPERMT2PS, c.VPERMT2PD)
+	fetch := func(label string) {
+		c.TESTQ(ahead, ahead)
+		c.JZ(LabelRef(label))
+		c.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
+		c.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1, Disp: t.Bytes})
+		c.Label(label)
+	}
 	c.Label("row")
 	c.MOVQ(src, from)
 	c.MOVQ(dst, to)
@@ -194,8 +200,7 @@ func (t target) everySecond(c *build.Context) {
 	c.Label("vector")
 	move(Mem{Base: from}, t.V(0))
 	move(Mem{Base: from, Disp: t.Bytes}, t.V(1))
-	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven})
-	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven + t.Bytes})
+	fetch("whole")
 	permute(t.V(1), even, t.V(0))
 	move(t.V(0), Mem{Base: to})
 	c.ADDQ(U32(2*t.Bytes), from)
@@ -205,8 +210,7 @@ func (t target) everySecond(c *build.Context) {
 	c.Label("last")
 	zero(Mem{Base: from}, reg.K1, t.V(0))
 	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
-	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven})
-	c.PREFETCHT0(Mem{Base: from, Disp: aheadEven + t.Bytes})
+	fetch("part")
 	permute(t.V(1), even, t.V(0))
 	move(t.V(0), reg.K3, Mem{Base: to})
 	c.ADDQ(lds, src)
