@@ -29,6 +29,9 @@ func testConv[T float](t *testing.T, isa ISA) {
 		{2, 70, 6, 6, 30, 1, 1, 1, 0, 1},
 		{1, 5, 6, 6, 3, 1, 1, 1, 2, 1}, // padding around 1x1
 		{1, 3, 2, 2, 4, 3, 3, 1, 3, 1}, // windows wholly in the padding
+		{2, 17, 5, 5, 6, 3, 3, 2, 3, 1},
+		{1, 20, 2, 2, 5, 7, 7, 1, 3, 1},   // taps wholly in the padding
+		{1, 18, 3, 28, 33, 3, 3, 1, 1, 1}, // two panels of pixels a row
 		{2, 12, 9, 9, 18, 3, 3, 1, 1, 3},
 		{1, 6, 9, 10, 6, 3, 3, 2, 1, 6}, // depthwise
 		{1, 8, 8, 8, 16, 7, 7, 2, 3, 1},
@@ -124,6 +127,20 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convS
 		}
 	}
 	return nil
+}
+
+func TestInside(t *testing.T) {
+	for _, s := range []convShape{{1, 1, 7, 5, 1, 3, 3, 1, 1, 1}, {1, 1, 8, 9, 1, 7, 5, 2, 3, 1}, {1, 1, 2, 2, 1, 3, 3, 1, 3, 1}, {1, 1, 4, 4, 1, 1, 1, 1, 0, 1}} {
+		products := 0
+		for j := range s.p() * s.q() {
+			for tap := range s.r * s.s {
+				products += s.mask(j, 1, tap)
+			}
+		}
+		if want := float64(products) / float64(s.p()*s.q()*s.r*s.s); s.inside() != want {
+			t.Errorf("%+v: %g of the products are not with padding, want %g", s, s.inside(), want)
+		}
+	}
 }
 
 func TestConvShapeIsChecked(t *testing.T) {
