@@ -31,23 +31,28 @@ type pixelMajor[T float] struct {
 
 // pixelMajorPays says whether the vectors that conv leaves partly empty, and the padding,
 // cost more than what pixelMajor does besides: to pack a pixel for a step takes as long as
-// 8 products of it, 4 on Skylake-SP and up to 10 on Zen 5, and to write a sum transposed as
-// long as 38.
-func pixelMajorPays[T float](s convShape, g gemmKernels[T]) bool {
+// 4 products of it, and 44 more for a run of channels with one tap; to write a sum
+// transposed takes as long as 38.
+func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
 	pixels := s.p() * s.q()
 	products := float64(pixels)
 	if _, inRows := s.panel(g.mr); inRows {
 		products *= s.inside()
 	}
-	besides := 8/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
+	besides := (4+44/float64(s.runOf(kc)))/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
 	return products*(1+besides) < float64(ceilDiv(pixels, g.vl)*g.vl)
+}
+
+// runOf is how many channels a block of about kc steps has, each with all taps.
+func (s convShape) runOf(kc int) int {
+	return even(s.c/s.groups, max(kc*9/8/(s.r*s.s), 1), 1)
 }
 
 // newPixelMajor gives nil for what shifts does not fit.
 func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *pixelMajor[T] {
 	// A block of steps is that of whole channels, if these have several.
 	steps := newConvSteps(s)
-	steps.block = even(steps.channels, max(b.kc*9/8/steps.tapCount, 1), 1)
+	steps.block = s.runOf(b.kc)
 	steps.order = outsideIn(s.r, s.s)
 	sh := newShifts(kernels, ck, s, steps)
 	if sh == nil || sh.tapByTap() || s.groups != 1 {

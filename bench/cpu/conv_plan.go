@@ -22,7 +22,11 @@ type convPlan[T float] interface {
 
 // newConvPlan chooses the faster plan.
 func newConvPlan[T float](isa ISA, caches cacheSizes, threads int, s convShape) (convPlan[T], error) {
-	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, newGEMMKernels[T](isa)))
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	kernels := newGEMMKernels[T](isa)
+	return convPlanOf[T](isa, caches, threads, s, pixelMajorPays(s, kernels, newBlocking(kernels, caches).kc))
 }
 
 // convPlanOf takes pixelMajor, if it fits.

@@ -40,7 +40,7 @@ func newSeparable[T float](isa ISA, caches cacheSizes, threads int, s convShape,
 	}
 	// Both have the same layout of the weights.
 	second, last := v.pointwise(v.block), v.pointwise(s.p()-(ceilDiv(s.p(), v.block)-1)*v.block)
-	pixelMajor := pixelMajorPays(second, kernels)
+	pixelMajor := pixelMajorPays(second, kernels, newBlocking(kernels, caches).kc)
 	if v.second, err = convPlanOf[T](isa, caches, v.team, second, pixelMajor); err != nil {
 		return nil, err
 	}
