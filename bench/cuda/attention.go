@@ -222,8 +222,7 @@ func (a attention) few(d schema.DType) bool {
 // decodeQueries are those that share what a block of the kernel reads.
 const decodeQueries = 4
 
-// bindDecode binds attention of few queries. There are four blocks an SM, as far as the keys
-// suffice for parts of some, so that enough reads are on their way.
+// bindDecode binds attention of few queries. Parts have some keys at least.
 func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
 	if a.d > 256 {
 		return nil, fmt.Errorf("cuda: heads of %d columns, the kernels take up to 256: %w", a.d, bench.ErrUnsupported)
@@ -237,7 +236,11 @@ func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
 	}
 	const keysPerPart = 64
 	blocks := a.heads * ceil(a.sq, queries)
-	parts := between(1, 2*blocksPerSM*ws.backend.sms/blocks, a.sk/keysPerPart)
+	resident := 3 * ws.backend.sms // as decode_blocks has it
+	if ws.dtype == schema.FP64 {
+		resident = 2 * ws.backend.sms
+	}
+	parts := fill(blocks, resident, a.sk/keysPerPart)
 	memory, err := ws.parts(a, d, parts)
 	if err != nil {
 		return nil, err
@@ -249,6 +252,19 @@ func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
 		return nil, err
 	}
 	return ws.joined(k, c, a, d, parts, memory)
+}
+
+// fill is into how many parts blocks are to be divided, of which so many run at once: as few as leave no
+// more than a tenth of the device idle while the last run, or those that leave the least.
+func fill(blocks, resident, most int) int {
+	best, used := 1, 0.0
+	for parts := 1; parts <= most && used < 0.9; parts++ {
+		all := blocks * parts
+		if u := float64(all) / float64(ceil(all, resident)*resident); u > used {
+			best, used = parts, u
+		}
+	}
+	return best
 }
 
 // parts allocates what parts of the keys leave to be joined, in rows of d columns: see

@@ -78,3 +78,19 @@ func TestAttentionUnsupported(t *testing.T) {
 		}
 	}
 }
+
+// Parts fill the device in whole waves of blocks.
+func TestAttentionFill(t *testing.T) {
+	for _, c := range []struct{ blocks, resident, most, want int }{
+		{32, 396, 128, 12}, // one wave of 384
+		{1024, 396, 8, 3},  // 7.8 waves
+		{300, 396, 8, 5},   // 3.8 waves
+		{32, 396, 8, 8},
+		{1, 396, 0, 1},
+		{396, 396, 8, 1},
+	} {
+		if got := fill(c.blocks, c.resident, c.most); got != c.want {
+			t.Errorf("%d blocks, %d at once, at most %d parts each: %d, want %d", c.blocks, c.resident, c.most, got, c.want)
+		}
+	}
+}

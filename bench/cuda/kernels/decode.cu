@@ -179,8 +179,11 @@ __device__ inline void decode(elem *out, acc *memory, const elem *q, const elem 
   }
 }
 
+// The blocks that an SM runs at once: they keep enough reads on their way.
+static const int decode_blocks = sizeof(elem) == 8 ? 2 : 3;
+
 #define DECODE(R, D)                                                                                                \
-  KERNEL __launch_bounds__(attention_threads) decode_##R##x##D(elem *out, acc *memory, const elem *q, const elem *k, \
+  KERNEL __launch_bounds__(attention_threads, decode_blocks) decode_##R##x##D(elem *out, acc *memory, const elem *q, const elem *k, \
                                                                const elem *v, int rows, int sk, int d, acc factor) { \
     decode<R, D>(out, memory, q, k, v, rows, sk, d, factor);                                                         \
   }
