@@ -55,6 +55,7 @@ func TestAttention(t *testing.T) {
 			b.sms = 100
 			verifyKernels(t, b, []schema.DType{d},
 				attentionChain(t, "QK_T", 1, 1, 300, 64),
+				attentionChain(t, "Decode_Attention", 1, 1, 1, 2200, 16), // 34 parts
 				attentionChain(t, "Causal_Attention", 1, 1, 270, 520, 16))
 		})
 	}

@@ -75,9 +75,10 @@ __device__ inline void attention(elem *out, acc *memory, const elem *q, const el
   }
 }
 
-#define ATTENTION(QUERIES, KEYS, D)                                                                                 \
-  KERNEL __launch_bounds__(attention_threads) attention_##QUERIES##x##KEYS##x##D(                                    \
-      elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int heads, int group, int sq, int sk, int d, int causal, acc factor) { \
-    attention<QUERIES, KEYS, D>(out, memory, q, k, v, heads, group, sq, sk, d, causal, factor);                              \
+#define ATTENTION(QUERIES, KEYS, D)                                                                                   \
+  KERNEL __launch_bounds__(attention_threads) attention_##QUERIES##x##KEYS##x##D(                                     \
+      elem *out, acc *memory, const elem *q, const elem *k, const elem *v, int heads, int group, int sq, int sk, int d, \
+      int causal, acc factor) {                                                                                      \
+    attention<QUERIES, KEYS, D>(out, memory, q, k, v, heads, group, sq, sk, d, causal, factor);                       \
   }
 ATTENTION_TILES(ATTENTION)

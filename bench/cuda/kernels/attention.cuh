@@ -133,17 +133,17 @@ __device__ inline tile_stream<Math, Source> stream_of(elem *slots, int d, Source
   return {slots, d, source};
 }
 
-// sum_over_row and largest_over_row are those of the lanes that hold parts of the same rows.
-template <class Math>
-__device__ inline acc sum_over_row(acc x) {
+// sum_over and largest_over are those of so many neighbouring lanes.
+template <int LANES>
+__device__ inline acc sum_over(acc x) {
 #pragma unroll
-  for (int bits = Math::lanes / 2; bits > 0; bits /= 2) x += __shfl_xor_sync(~0u, x, bits);
+  for (int bits = LANES / 2; bits > 0; bits /= 2) x += __shfl_xor_sync(~0u, x, bits);
   return x;
 }
-template <class Math>
-__device__ inline acc largest_over_row(acc x) {
+template <int LANES>
+__device__ inline acc largest_over(acc x) {
 #pragma unroll
-  for (int bits = Math::lanes / 2; bits > 0; bits /= 2) x = max(x, __shfl_xor_sync(~0u, x, bits));
+  for (int bits = LANES / 2; bits > 0; bits /= 2) x = max(x, __shfl_xor_sync(~0u, x, bits));
   return x;
 }
 
@@ -173,7 +173,7 @@ struct online_softmax {
       acc before = largest[r], now = before;
 #pragma unroll
       for (int c = 0; c < Math::scores::columns; c++) now = max(now, s(r, c));
-      largest[r] = largest_over_row<Math>(now);
+      largest[r] = largest_over<Math::lanes>(now);
       acc b = base(r);
       shrink[r] = power_of_two(before * factor - b);
       acc sum = 0;
@@ -188,6 +188,6 @@ struct online_softmax {
   // finish makes the totals those of whole rows.
   __device__ void finish() {
 #pragma unroll
-    for (int r = 0; r < Math::rows; r++) total[r] = sum_over_row<Math>(total[r]);
+    for (int r = 0; r < Math::rows; r++) total[r] = sum_over<Math::lanes>(total[r]);
   }
 };

@@ -104,8 +104,7 @@ __device__ inline void decode(elem *out, acc *memory, const elem *q, const elem 
         acc x = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) x += query[r][i] * wide[i];
-#pragma unroll
-        for (int bits = Team::lanes / 2; bits > 0; bits /= 2) x += __shfl_xor_sync(~0u, x, bits);
+        x = sum_over<Team::lanes>(x);
         weight[r][b] = mine ? x : no_number();
       }
     }
@@ -189,25 +188,34 @@ static const int decode_blocks = sizeof(elem) == 8 ? 2 : 3;
   }
 DECODE(1, 64) DECODE(1, 128) DECODE(1, 256) DECODE(4, 64) DECODE(4, 128) DECODE(4, 256)
 
-// join adds the parts of each row up, as attention and decode have left them, a thread a column.
+// join adds the parts of each row up, as attention and decode have left them, a thread a column. The
+// lanes of a warp have to do with one row: each weighs one of 32 parts for all.
 template <int D>
 __device__ inline void join(elem *out, acc *memory, int parts, long long rows, int d) {
+  static_assert(D % 32 == 0, "a warp a row");
   attention_parts<D> of{memory, parts, rows};
   const long long i = blockIdx.x * (long long)attention_threads + threadIdx.x, row = i / D;
-  const int column = i % D;
-  if (row >= rows || column >= d) return;
+  const int column = i % D, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  // A part of which the row sees nothing has no weights.
   acc base = no_number(), total = 0, sum = 0;
-  for (int p = 0; p < parts; p++)
+  for (int p = lane; p < parts; p += 32)
     if (of.weights(p, row)->y > 0) base = max(base, of.weights(p, row)->x);
-  for (int p = 0; p < parts; p++) {
-    acc2 w = *of.weights(p, row);
-    acc counts = w.y > 0 ? power_of_two(w.x - base) : 0; // a part that the row sees nothing of has no weights
+  base = largest_over<32>(base);
+  for (int first = 0; first < parts; first += 32) {
+    acc2 w = first + lane < parts ? *of.weights(first + lane, row) : acc2{0, 0};
+    acc counts = w.y > 0 ? power_of_two(w.x - base) : 0;
     total += w.y * counts;
-    sum += of.sums(p, row)[column] * counts;
+    const int here = min(32, parts - first);
+#pragma unroll 8
+    for (int p = 0; p < here; p++) sum += __shfl_sync(~0u, counts, p) * of.sums(first + p, row)[column];
   }
-  out[row * d + column] = narrow(sum / total);
+  total = sum_over<32>(total);
+  if (column < d) out[row * d + column] = narrow(sum / total);
 }
 
-#define JOIN(D) \
-  KERNEL join_##D(elem *out, acc *memory, int parts, long long rows, int d) { join<D>(out, memory, parts, rows, d); }
+#define JOIN(D)                                                                                                       \
+  KERNEL __launch_bounds__(attention_threads) join_##D(elem *out, acc *memory, int parts, long long rows, int d) { \
+    join<D>(out, memory, parts, rows, d);                                                                            \
+  }
 JOIN(64) JOIN(128) JOIN(256)
