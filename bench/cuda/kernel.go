@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,17 +40,23 @@ type entry struct {
 	provider provider
 	dtypes   []schema.DType
 	least    Capability // of the device
+	only     bool       // of the major version of least: later devices lack what it needs
+	unit     string     // that it runs on, where a provider has several for a chain; the best first
 	bind     binder
 }
+
+// name of what a case may ask for.
+func (e entry) name() string { return cmp.Or(e.unit, e.provider.String()) }
 
 // entries by the name of their chain, filled by the init of the file that binds them.
 var entries = map[string][]entry{}
 
-// register adds the binder of a chain. A provider has one for a chain and type.
+// register adds the binder of a chain. A provider has one for a chain, type and
+// unit.
 func register(chain string, e entry) {
 	for _, o := range entries[chain] {
 		for _, d := range e.dtypes {
-			if o.provider == e.provider && slices.Contains(o.dtypes, d) {
+			if o.provider == e.provider && o.unit == e.unit && slices.Contains(o.dtypes, d) {
 				panic(fmt.Sprintf("cuda: chain %s registered twice in %s by %s", chain, d, e.provider))
 			}
 		}
@@ -66,31 +73,41 @@ var floats = []schema.DType{schema.FP64, schema.FP32, schema.TF32, schema.FP16, 
 func (b *Backend) usable(chain string, d schema.DType) []entry {
 	var all []entry
 	for _, e := range entries[chain] {
-		if slices.Contains(e.dtypes, d) && b.has(e.provider) && b.capability.AtLeast(e.least.Major, e.least.Minor) {
+		if slices.Contains(e.dtypes, d) && b.has(e.provider) && b.allows(e) {
 			all = append(all, e)
 		}
 	}
 	return all
 }
 
-// Kernels lists the chains that the device can run, each with its best provider.
+// allows says whether the device has what an entry needs.
+func (b *Backend) allows(e entry) bool {
+	return b.capability.AtLeast(e.least.Major, e.least.Minor) && (!e.only || b.capability.Major == e.least.Major)
+}
+
+// Kernels lists the chains that the device can run, each with its best provider, or the units of
+// that.
 func (b *Backend) Kernels() []bench.KernelInfo {
 	var all []bench.KernelInfo
 	for _, chain := range slices.Sorted(maps.Keys(entries)) {
 		for _, d := range schema.DTypes() {
-			if es := b.usable(chain, d); len(es) > 0 {
-				all = append(all, bench.KernelInfo{Chain: chain, DType: d, Implementation: es[0].provider.String()})
+			es := b.usable(chain, d)
+			if len(es) > 0 && es[0].unit == "" {
+				es = es[:1]
+			}
+			for _, e := range es {
+				all = append(all, bench.KernelInfo{Chain: chain, DType: d, Implementation: e.name()})
 			}
 		}
 	}
 	return all
 }
 
-// Implementations are the providers of a chain.
+// Implementations are the providers of a chain, or their units.
 func (b *Backend) Implementations(chain string, d schema.DType) []string {
 	var names []string
 	for _, e := range b.usable(chain, d) {
-		names = append(names, e.provider.String())
+		names = append(names, e.name())
 	}
 	return names
 }
@@ -103,7 +120,7 @@ func (b *Backend) Unsupported(d schema.DType) string {
 	for _, e := range entries["gemm"] {
 		switch {
 		case !slices.Contains(e.dtypes, d):
-		case !b.capability.AtLeast(e.least.Major, e.least.Minor):
+		case !b.allows(e):
 			return fmt.Sprintf("a device of compute capability %s has no %s: %s would", b.capability, d, e.least)
 		case !b.has(e.provider):
 			return fmt.Sprintf("%s, which multiplies in %s, was not found: %s", e.provider, d, b.lacking[e.provider.String()])
@@ -136,7 +153,7 @@ func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	candidates := ws.backend.usable(c.String(), ws.dtype)
 	if ws.only != "" {
-		candidates = slices.DeleteFunc(candidates, func(e entry) bool { return e.provider.String() != ws.only })
+		candidates = slices.DeleteFunc(candidates, func(e entry) bool { return e.name() != ws.only })
 	}
 	slices.SortStableFunc(candidates, func(a, b entry) int {
 		switch {

@@ -15,9 +15,10 @@ type workspace struct {
 	backend *Backend
 	context Context
 	dtype   schema.DType
+	seed    uint64
 	chain   string  // of the case
 	whole   binding // of that chain
-	only    string  // provider that the case asks for; empty for any
+	only    string  // provider, or unit, that the case asks for; empty for any
 	tensors map[*bench.Tensor]*tensor
 	packed  map[packedKey]Address
 	blocks  []Address // allocated beside the tensors
@@ -39,7 +40,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, fmt.Errorf("cuda: no kernel for %s in %s: %w", c.Chain, c.DType, bench.ErrUnsupported)
 	}
 	ws := &workspace{
-		backend: b, context: b.context, dtype: c.DType, chain: c.Chain.String(), only: c.Unit, graph: c.Graph,
+		backend: b, context: b.context, dtype: c.DType, seed: c.Seed, chain: c.Chain.String(), only: c.Unit, graph: c.Graph,
 		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{},
 	}
 	inputs := map[*bench.Tensor]int{}

@@ -1,0 +1,89 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+func init() {
+	fp64 := []schema.DType{schema.FP64}
+	for _, s := range bench.Streams {
+		register("stream_"+s.Name, entry{provider: own, dtypes: fp64, bind: bindStream})
+	}
+	register("pointer_chase", entry{provider: own, dtypes: fp64, bind: bindChase})
+	for _, chain := range []string{"host_to_device", "device_to_host"} {
+		register(chain, entry{provider: own, dtypes: fp64, bind: bindTransfer})
+	}
+	register("empty", entry{provider: own, dtypes: floats, bind: bindEmpty})
+}
+
+// bindStream gives each block a part of the arrays.
+func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
+	const threads = 256 // as in stream.cu
+	op := c[0]
+	p := op.Params.(bench.StreamParams)
+	n, parts := op.Out.Elems(), int64(bench.Place{}.Parts())
+	if p.Checksum {
+		n, parts = op.In[0].Elems(), op.Out.Elems() // a sum of each part
+	}
+	var in [2]Arg
+	for i, t := range op.In {
+		in[i] = ws.pointer(t)
+	}
+	return ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{int(parts)}, Threads: [3]int{threads}},
+		ws.pointer(op.Out), in[0], in[1], Long(n), Long(p.Passes), Double(p.Scalar))
+}
+
+// lineBytes lie between the addresses of a chase.
+const lineBytes = 64
+
+// bindChase writes into each line the address of another, so that they form one cycle in random
+// order (Sattolo's algorithm).
+func bindChase(ws *workspace, c bench.Chain) (*kernel, error) {
+	op := c[0]
+	chain := ws.of(op.Out)
+	mem := make([]byte, chain.bytes())
+	lines := len(mem) / lineBytes
+	next := make([]uint32, lines)
+	for i := range next {
+		next[i] = uint32(i)
+	}
+	random := rand.New(rand.NewPCG(ws.seed, uint64(lines)))
+	for i := lines - 1; i > 0; i-- {
+		j := random.IntN(i)
+		next[i], next[j] = next[j], next[i]
+	}
+	for i, to := range next {
+		binary.NativeEndian.PutUint64(mem[i*lineBytes:], uint64(chain.address)+uint64(to)*lineBytes)
+	}
+	if err := ws.context.Upload(chain.address, mem); err != nil {
+		return nil, err
+	}
+	at, err := ws.alloc(8)
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.context.Upload(at, binary.NativeEndian.AppendUint64(nil, uint64(chain.address))); err != nil {
+		return nil, err
+	}
+	return ws.oursIn(Unit{Source: "chase"}, "chase", Grid{}, Pointer(at), Long(op.Params.(bench.ChaseParams).Loads))
+}
+
+// bindTransfer lets the copy engine move an array between the host and the device.
+func bindTransfer(ws *workspace, c bench.Chain) (*kernel, error) {
+	from, to := ws.of(c[0].In[0]), ws.of(c[0].Out)
+	if from.bytes() != to.bytes() {
+		return nil, fmt.Errorf("%d bytes into %d: %w", from.bytes(), to.bytes(), bench.ErrUnsupported)
+	}
+	return &kernel{name: "cuMemcpyAsync", enqueue: func() error {
+		return ws.context.Copy(to.address, from.address, from.bytes())
+	}}, nil
+}
+
+func bindEmpty(ws *workspace, _ bench.Chain) (*kernel, error) {
+	return ws.oursIn(Unit{Source: "empty"}, "empty", Grid{})
+}

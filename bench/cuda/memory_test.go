@@ -1,0 +1,100 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"hwcal/bench"
+
+	"hwcal/schema"
+)
+
+// Arrays that leave something in every part of the loop, and fewer elements than parts.
+func TestStreams(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	for _, s := range [][2]int64{{1, 2}, {7, 3}, {8, 1}, {9000, 3}, {8193, 2}} {
+		arrays := bench.NewStreamArrays(s[0], s[1])
+		var chains []bench.Chain
+		for _, s := range bench.Streams {
+			op := s.Op(arrays)
+			p := op.Params.(bench.StreamParams)
+			p.Passes = min(p.Passes, 2)
+			if !p.Checksum {
+				op.Params = p
+				chains = append(chains, bench.Chain{op})
+			}
+		}
+		verifyKernels(t, b, []schema.DType{schema.FP64}, chains...)
+	}
+	for _, n := range []int64{1 << 19, 1<<19 + 13} { // a pass is enough
+		arrays := bench.NewStreamArrays(n, 2)
+		verifyKernels(t, b, []schema.DType{schema.FP64}, bench.Chain{bench.Streams[0].Op(arrays)}, bench.Chain{bench.Streams[1].Op(arrays)})
+	}
+}
+
+// The chain goes through all lines before it comes back.
+func TestChase(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	const lines = 37
+	for _, loads := range []int64{lines - 1, lines} {
+		op := bench.Chase(lines*lineBytes, loads)
+		w, err := b.Open(bench.Case{Chain: bench.Chain{op}, DType: schema.FP64, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws := w.(*workspace)
+		k, err := ws.Bind(bench.Chain{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bench.Sample(ws, []bench.Kernel{k}, 1); err != nil {
+			t.Fatal(err)
+		}
+		word := func(a Address) Address {
+			mem := make([]byte, 8)
+			if err := ws.context.Download(mem, a); err != nil {
+				t.Fatal(err)
+			}
+			return Address(binary.NativeEndian.Uint64(mem))
+		}
+		start, end := ws.of(op.Out).address, word(ws.blocks[len(ws.blocks)-1])
+		if (loads == lines) != (end == start) || loads < lines && word(end) != start {
+			t.Errorf("after %d loads of %d lines at line %d", loads, lines, (end-start)/lineBytes)
+		}
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTransfers(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	x := func(host bool) *bench.Tensor { return &bench.Tensor{Name: "a", Dims: []int64{1001}, Host: host} }
+	for name, host := range map[string]bool{"host_to_device": true, "device_to_host": false} {
+		op := bench.Add(x(host), x(host)) // its reference is not that of a copy
+		copied := bench.Streams[4].Op(bench.NewStreamArrays(1001, 1))
+		op.Name, op.In, op.Out, op.Ref = name, []*bench.Tensor{x(host)}, x(!host), copied.Ref
+		verifyKernels(t, b, []schema.DType{schema.FP64}, bench.Chain{op})
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	for _, graph := range []bool{false, true} {
+		c := bench.Chain{{Name: "empty", Out: matrix("none", 1)}}
+		ws, err := b.Open(bench.Case{Chain: c, DType: schema.FP32, Graph: graph})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := ws.Bind(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took, err := bench.Sample(ws, []bench.Kernel{k}, 3); err != nil || took <= 0 {
+			t.Errorf("graph %v: %v, %v", graph, took, err)
+		}
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
