@@ -1,0 +1,50 @@
+package cuda
+
+import (
+	"testing"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// Every accumulator ends at 2, on every unit that the emulation has.
+func TestPeaks(t *testing.T) {
+	b := newEmulated(t, Capability{8, 9})
+	units := map[schema.DType]int{}
+	for _, k := range b.Kernels() {
+		if k.Chain != "peak_fma" {
+			continue
+		}
+		units[k.DType]++
+		for _, rounds := range []int64{4, 40} { // pairs that all change the sums, and others before
+			if rounds > 4 && k.Implementation == "fma" {
+				continue
+			}
+			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(rounds, 1)}, DType: k.DType, Unit: k.Implementation, Seed: 7}
+			if _, err := bench.Verify(b, c); err != nil {
+				t.Errorf("%s on %s, %d rounds: %v", k.DType, k.Implementation, rounds, err)
+			}
+		}
+	}
+	for d, want := range map[schema.DType]int{schema.FP64: 2, schema.FP32: 1, schema.TF32: 1, schema.FP16: 1, schema.BF16: 1, schema.FP8: 1, schema.INT8: 1} {
+		if units[d] != want {
+			t.Errorf("%s has %d units, want %d", d, units[d], want)
+		}
+	}
+}
+
+// A Hopper has its warpgroups' products before the others; what came after it has not.
+func TestUnits(t *testing.T) {
+	for c, want := range map[Capability]string{{8, 0}: "mma", {9, 0}: "wgmma", {10, 0}: "mma"} {
+		b := newEmulated(t, c)
+		var first string
+		for _, k := range b.Kernels() {
+			if k.Chain == "peak_fma" && k.DType == schema.BF16 && first == "" {
+				first = k.Implementation
+			}
+		}
+		if first != want {
+			t.Errorf("%s: bf16 on %s, want %s", c, first, want)
+		}
+	}
+}
