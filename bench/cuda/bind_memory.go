@@ -18,7 +18,7 @@ func init() {
 	for _, chain := range []string{"host_to_device", "device_to_host"} {
 		register(chain, entry{provider: own, dtypes: fp64, bind: bindTransfer})
 	}
-	register("empty", entry{provider: own, dtypes: floats, bind: bindEmpty})
+	register("empty", entry{provider: own, dtypes: []schema.DType{schema.FP32}, bind: bindEmpty})
 }
 
 // bindStream gives each block a part of the arrays.

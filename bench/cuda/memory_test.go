@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/bench/ref"
 
 	"hwcal/schema"
 )
@@ -67,21 +68,29 @@ func TestChase(t *testing.T) {
 	}
 }
 
+// transfers by name, and whether they start from the host.
+var transfers = map[string]bool{"host_to_device": true, "device_to_host": false}
+
+// transfer copies 1001 elements.
+func transfer(name string, fromHost bool) bench.Chain {
+	x := func(host bool) *bench.Tensor { return &bench.Tensor{Name: "a", Dims: []int64{1001}, Host: host} }
+	return bench.Chain{{Name: name, In: []*bench.Tensor{x(fromHost)}, Out: x(!fromHost),
+		Ref: func(in []ref.Field, _ ref.Precision) ref.Field { return ref.Copy(in[0]) }}}
+}
+
 func TestTransfers(t *testing.T) {
 	b := newEmulated(t, Capability{8, 0})
-	x := func(host bool) *bench.Tensor { return &bench.Tensor{Name: "a", Dims: []int64{1001}, Host: host} }
-	for name, host := range map[string]bool{"host_to_device": true, "device_to_host": false} {
-		op := bench.Add(x(host), x(host)) // its reference is not that of a copy
-		copied := bench.Streams[4].Op(bench.NewStreamArrays(1001, 1))
-		op.Name, op.In, op.Out, op.Ref = name, []*bench.Tensor{x(host)}, x(!host), copied.Ref
-		verifyKernels(t, b, []schema.DType{schema.FP64}, bench.Chain{op})
+	for name, host := range transfers {
+		verifyKernels(t, b, []schema.DType{schema.FP64}, transfer(name, host))
 	}
 }
+
+func emptyChain() bench.Chain { return bench.Chain{{Name: "empty", Out: matrix("none", 1)}} }
 
 func TestEmpty(t *testing.T) {
 	b := newEmulated(t, Capability{8, 0})
 	for _, graph := range []bool{false, true} {
-		c := bench.Chain{{Name: "empty", Out: matrix("none", 1)}}
+		c := emptyChain()
 		ws, err := b.Open(bench.Case{Chain: c, DType: schema.FP32, Graph: graph})
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func TestPeaks(t *testing.T) {
 }
 
 // A Hopper has its warpgroups' products before the others; what came after it has not.
-func TestUnits(t *testing.T) {
+func TestPeakUnits(t *testing.T) {
 	for c, want := range map[Capability]string{{8, 0}: "mma", {9, 0}: "wgmma", {10, 0}: "mma"} {
 		b := newEmulated(t, c)
 		var first string

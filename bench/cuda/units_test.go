@@ -68,6 +68,22 @@ func Units(t *testing.T, c Capability) []Unit {
 		dtype schema.DType
 	}
 	have := map[bound]bool{}
+	bind := func(chain bench.Chain, d schema.DType) {
+		ws, err := b.Open(bench.Case{Chain: chain, DType: d, Seed: 1})
+		if isUnsupported(err) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts(chain) {
+			if _, err := ws.Bind(part); err == nil {
+				have[bound{part.String(), d}] = true
+			} else if !isUnsupported(err) {
+				t.Errorf("%s %s: %v", part, d, err)
+			}
+		}
+		ws.Close()
+	}
 	for _, pattern := range append(bench.Patterns(), bench.Operations()...) {
 		for _, d := range schema.DTypes() {
 			// Kernels differ by shape, too.
@@ -76,22 +92,14 @@ func Units(t *testing.T, c Capability) []Unit {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ws, err := b.Open(bench.Case{Chain: chain, DType: d, Seed: 1})
-				if isUnsupported(err) {
-					continue
-				} else if err != nil {
-					t.Fatal(err)
-				}
-				for _, part := range parts(chain) {
-					if _, err := ws.Bind(part); err == nil {
-						have[bound{part.String(), d}] = true
-					} else if !isUnsupported(err) {
-						t.Errorf("%s %s: %v", part, d, err)
-					}
-				}
-				ws.Close()
+				bind(chain, d)
 			}
 		}
+	}
+	// What a calibration measures beside the patterns.
+	bind(emptyChain(), schema.FP32)
+	for name, host := range transfers {
+		bind(transfer(name, host), schema.FP64)
 	}
 	for _, k := range b.Kernels() {
 		if !have[bound{k.Chain, k.DType}] {
