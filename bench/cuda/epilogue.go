@@ -120,8 +120,8 @@ func (ws *workspace) parameter(t *bench.Tensor) ([]float64, error) {
 // sum is the element in which a type accumulates.
 func sum(d schema.DType) element.Element { return element.OfTensor(&bench.Tensor{Sums: true}, d) }
 
-// columns gives numbers, one of each column, as sums on the device; there are zeros behind them up to a multiple
-// of 16 bytes of elements of any type. None is no memory.
+// columns gives numbers, one of each column, as sums on the device, and zeros behind them as behind
+// rows of as many elements. None is no memory.
 func (ws *workspace) columns(v []float64, of []*bench.Tensor, form string) (Address, error) {
 	if v == nil {
 		return 0, nil
@@ -131,7 +131,7 @@ func (ws *workspace) columns(v []float64, of []*bench.Tensor, form string) (Addr
 	}
 	return ws.packedOnce(packedKey{of[0], form}, func() ([]byte, error) {
 		e := sum(ws.dtype)
-		mem := make([]byte, padded(int64(len(v)), 128)*e.Bytes)
+		mem := make([]byte, padded(int64(len(v)), padding)*e.Bytes)
 		for i, x := range v {
 			if ws.dtype == schema.INT8 {
 				x /= bench.Int8Unit * bench.Int8Unit // which Set multiplies by
@@ -152,7 +152,7 @@ func (e epilogue) args(ws *workspace) ([]Arg, error) {
 		return nil, err
 	}
 	return []Arg{ws.pointer(e.out), Pointer(bias), ws.optional(e.residual), ws.optional(e.scale),
-		ws.scalar(e.factor), Int(e.activation), boolean(e.out.Sums)}, nil
+		ws.scalar(e.factor), Int(e.activation), truth(e.out.Sums)}, nil
 }
 
 func (ws *workspace) optional(t *bench.Tensor) Arg {
@@ -160,13 +160,6 @@ func (ws *workspace) optional(t *bench.Tensor) Arg {
 		return Pointer(0)
 	}
 	return ws.pointer(t)
-}
-
-func boolean(v bool) Arg {
-	if v {
-		return Int(1)
-	}
-	return Int(0)
 }
 
 // join is all arguments of a launch.

@@ -16,6 +16,8 @@ type gemmShape struct {
 	operands int64
 	// byRows has W as [n,k].
 	byRows bool
+	// channels of a convolution: that many elements along k are neighbours in X. 0 where all are.
+	channels int64
 }
 
 // skinnyRows are up to how many rows of X are multiplied on the vector units: reading W takes longer.
@@ -49,7 +51,7 @@ func (ws *workspace) grainOf(p gemmShape) grain {
 	if g.blocks(p) < int64(ws.backend.sms) {
 		g = ws.square(p, 64)
 	}
-	if p.m <= skinnyRows {
+	if p.m <= skinnyRows && p.channels == 0 {
 		rows := int64(1)
 		for _, r := range []int64{1, 4, skinnyRows} {
 			rows = r
@@ -167,7 +169,7 @@ func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epil
 		return nil, err
 	}
 	g := ws.grainOf(p)
-	aligned := ws.aligned(p.k)
+	aligned := ws.aligned(p.k, p.channels)
 	if !p.byRows {
 		aligned = aligned && ws.aligned(p.n)
 	}

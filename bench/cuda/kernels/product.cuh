@@ -32,6 +32,3 @@ __device__ inline bool product(unsigned char *shared, const elem *x, int width, 
   tile.emit(shared, s.row, s.column, m, Plain{e});
   return true;
 }
-
-// Sums of fp64 take twice the registers.
-#define BLOCKS(SIDE) (sizeof(acc) == 8 ? 1 : SIDE == 64 ? 4 : 2)

@@ -310,7 +310,7 @@ struct Tile {
   // multiply adds what X and W bring in so many steps.
   template <class X, class W>
   __device__ void multiply(unsigned char *shared, X &x, W &w, int steps) {
-#pragma unroll
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
       if (s < steps) {
         x.fill(shared + s * STAGE);
@@ -377,6 +377,9 @@ struct Tile {
     __syncthreads();
   }
 };
+
+// Blocks of an SM, as far as registers allow: sums of fp64 take two each.
+#define BLOCKS(SIDE) (sizeof(acc) == 8 ? 1 : SIDE == 64 ? 4 : 2)
 
 // Plain stores what a tile has.
 struct Plain {
