@@ -12,30 +12,30 @@ DATA tileConfig<>+48(SB)/8, $0x1010101010101010
 DATA tileConfig<>+56(SB)/8, $0x0000000000000000
 GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 
-// func int8gemmBlockAMX(panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
+// func int8gemmBlockAMX(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
 // Requires: MMX+
-TEXT ·int8gemmBlockAMX(SB), NOSPLIT, $0-144
+TEXT ·int8gemmBlockAMX(SB), NOSPLIT, $0-152
 	LEAQ tileConfig<>+0(SB), AX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x80; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // LDTILECFG (AX)
+	MOVQ a+32(FP), R14
+	MOVQ acc+48(FP), DI
+	MOVQ ldo+80(FP), R9
+	MOVQ aheadA+104(FP), R13
+	MOVQ aheadB+128(FP), R15
 	MOVQ $0x00000040, R10
 	MOVQ $0x00000080, R11
-	MOVQ a+24(FP), R14
-	MOVQ acc+40(FP), DI
-	MOVQ ldo+72(FP), R9
-	MOVQ aheadA+96(FP), R13
-	MOVQ aheadB+120(FP), R15
 
 row:
-	MOVQ b+32(FP), DX
-	MOVQ out+64(FP), R8
-	MOVQ panelsB+8(FP), BX
+	MOVQ b+40(FP), DX
+	MOVQ out+72(FP), R8
+	MOVQ panelsB+16(FP), BX
 
 tile:
 	MOVQ R14, SI
-	MOVQ steps+16(FP), CX
-	MOVQ nextTile+80(FP), R12
+	MOVQ steps+24(FP), CX
+	MOVQ nextTile+88(FP), R12
 	ADDQ R8, R12
-	CMPB load+48(FP), $0x00
+	CMPB load+56(FP), $0x00
 	JEQ  zero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (DI)(R11*1), TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x1f; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD 64(DI)(R11*1), TMM1
@@ -58,11 +58,11 @@ step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x16; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADD 1024(SI)(R10*1), TMM5
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5e; BYTE $0xd5 // TDPBSSD TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5e; BYTE $0xdd // TDPBSSD TMM7, TMM5, TMM3
-	MOVQ       secondA+104(FP), AX
+	MOVQ       secondA+112(FP), AX
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
 	ADDQ       $0x00000040, R13
-	MOVQ       secondB+128(FP), AX
+	MOVQ       secondB+136(FP), AX
 	PREFETCHT1 (R15)
 	PREFETCHT1 (R15)(AX*1)
 	ADDQ       $0x00000040, R15
@@ -88,16 +88,16 @@ step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x08; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, (AX)(R9*1)
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 64(AX)(R9*1)
 	ADDQ       $0x00001000, DI
-	ADDQ       nextTile+80(FP), R8
-	ADDQ       nextA+112(FP), R13
-	ADDQ       nextB+136(FP), R15
+	ADDQ       nextTile+88(FP), R8
+	ADDQ       nextA+120(FP), R13
+	ADDQ       nextB+144(FP), R15
 	DECQ       BX
 	JNZ        tile
 	MOVQ       SI, R14
-	ADDQ       accSkip+56(FP), DI
-	MOVQ       nextRow+88(FP), AX
-	ADDQ       AX, out+64(FP)
-	DECQ       panelsA+0(FP)
+	ADDQ       accSkip+64(FP), DI
+	MOVQ       nextRow+96(FP), AX
+	ADDQ       AX, out+72(FP)
+	DECQ       panelsA+8(FP)
 	JNZ        row
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET

@@ -49,7 +49,7 @@ func (x *narrowAttention) multiply(n, steps int, a, b []byte, acc []float32, add
 	_, _ = a[x.qkPlan.panelA(steps)-1], b[n*x.qkPlan.panelB(steps)-1]
 	_, _ = acc[n*mr*nr-1], out[(n-1)*nextTile+(mr-1)*ldo+nr-1]
 	stay := -steps * stepBytes // nothing to fetch
-	x.qkPlan.block(1, n, steps, &a[0], &b[0], (*byte)(unsafe.Pointer(&acc[0])), add, 0,
+	x.qkPlan.block(mr, 1, n, steps, &a[0], &b[0], (*byte)(unsafe.Pointer(&acc[0])), add, 0,
 		(*byte)(unsafe.Pointer(&out[0])), ldo*accBytes, nextTile*accBytes, 0,
 		&a[0], 0, stay, &b[0], 0, stay)
 }

@@ -77,7 +77,7 @@ func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
 	_ = acc[(i1-i0-1)*row+(j1-j0)*t.tile()-1]
 	a, b := t.a[i0*t.panelA(t.steps):], t.b[j0*t.panelB(t.steps):]
 	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
-	t.block(i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
+	t.block(t.mr, i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
 		&out[0], ldo, nextTile, nextRow,
 		&t.aheadA.data[t.aheadA.from], t.aheadA.second, t.aheadA.next,
 		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next)

@@ -13,17 +13,18 @@ const stepBytes = 64
 // the unit. They work on panels: mr rows of A as [steps][mr][64 bytes], nr columns of
 // B as [steps][groups][nr][group]; what a panel lacks is zero. C is in fp32 or int32.
 type narrowKernels struct {
-	mr, nr int // of a tile
-	group  int // neighbours in k that are multiplied together
+	mr, nr int  // of a tile
+	low    bool // tiles may have fewer rows, all of a plan as many
+	group  int  // neighbours in k that are multiplied together
 
-	// block multiplies panels of A by panels of B, of as many steps. The tiles of
+	// block multiplies panels of A, of rows rows, by panels of B, of as many steps. The tiles of
 	// C lie in acc one behind the other, accSkip bytes more behind each row of them.
 	// Each starts with what is in acc if load, else with zero, and is written to out:
 	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
 	// the same, but not overlap otherwise: sums may pass by acc between steps. Meanwhile L2 gets what the next block needs of A and B: a line each
 	// step at ahead and second bytes further, from where both move on, and by next
 	// more at each tile.
-	block func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
+	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
 		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
@@ -79,6 +80,10 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
 	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
 	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
+	if u.gemm.low && m < u.gemm.mr {
+		// Panels of B pass by once, and only that of A stays.
+		kc = max(kc, l1/2/(m*stepBytes))
+	}
 	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
 }
 
@@ -89,6 +94,10 @@ const accBytes = 4
 func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 	g := &narrowGEMM{narrowKernels: u.gemm, m: m, n: n, k: k, size: int(u.dtype.Bytes())}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
+	if g.low {
+		// As many panels as before, with as few rows of zeros as possible.
+		g.mr = ceilDiv(m, g.rows*ceilDiv(ceilDiv(m, g.rows), g.mr))
+	}
 	g.steps = ceilDiv(k*g.size, stepBytes)
 	g.kc = even(g.steps, b.kc, 1)
 	g.mc = even(ceilDiv(ceilDiv(m, g.mr), g.rows), max(b.mc/g.mr, 1), 1) * g.mr

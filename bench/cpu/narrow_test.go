@@ -75,6 +75,11 @@ func TestNarrowGEMM(t *testing.T) {
 			}
 		}
 		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true})
+		if u.gemm.low { // a tile of every height
+			for m := 1; m <= mr; m++ {
+				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0})
+			}
+		}
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
 		for _, c := range cases {

@@ -90,7 +90,7 @@ func param(c *build.Context, name string) operand.Mem {
 // [steps][groups][columns][bytes of a group]. The tiles of C lie one behind the other
 // in acc, from where they are loaded if load, else they start at zero; they are
 // written to out.
-const blockSignature = "func(panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
+const blockSignature = "func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
 	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)"
 
 var (
@@ -101,19 +101,23 @@ var (
 	regTemp                    = reg.RAX
 )
 
-// blockLoops runs tile for each tile of each panel of A; it ends with regA and
-// regB behind their panels.
-func blockLoops(c *build.Context, accTile int, tile func()) {
+// loadBlock loads what blockLoops moves on.
+func loadBlock(c *build.Context) {
 	c.Load(c.Param("a"), regPanel)
 	c.Load(c.Param("acc"), regAcc)
 	c.Load(c.Param("ldo"), regLDO)
 	c.Load(c.Param("aheadA"), regAheadA)
 	c.Load(c.Param("aheadB"), regAheadB)
-	c.Label("row")
+}
+
+// blockLoops runs tile for each tile of each panel of A; it ends with regA and
+// regB behind their panels. Its labels get a suffix.
+func blockLoops(c *build.Context, suffix string, accTile int, tile func()) {
+	c.Label("row" + suffix)
 	c.Load(c.Param("b"), regB)
 	c.Load(c.Param("out"), regOut)
 	c.Load(c.Param("panelsB"), regTiles)
-	c.Label("tile")
+	c.Label("tile" + suffix)
 	c.MOVQ(regPanel, regA)
 	c.Load(c.Param("steps"), regSteps)
 	tile()
@@ -122,13 +126,13 @@ func blockLoops(c *build.Context, accTile int, tile func()) {
 	c.ADDQ(param(c, "nextA"), regAheadA)
 	c.ADDQ(param(c, "nextB"), regAheadB)
 	c.DECQ(regTiles)
-	c.JNZ(operand.LabelRef("tile"))
+	c.JNZ(operand.LabelRef("tile" + suffix))
 	c.MOVQ(regA, regPanel)
 	c.ADDQ(param(c, "accSkip"), regAcc)
 	c.Load(c.Param("nextRow"), regTemp)
 	c.ADDQ(regTemp, param(c, "out"))
 	c.DECQ(param(c, "panelsA"))
-	c.JNZ(operand.LabelRef("row"))
+	c.JNZ(operand.LabelRef("row" + suffix))
 }
 
 // fetchAhead brings what the next block multiplies, or packs, into L2: two rows of each

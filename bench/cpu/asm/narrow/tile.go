@@ -57,13 +57,14 @@ func (t tiled) block(c *build.Context) {
 	)
 	function(c, t.dtype+"gemmBlockAMX", blockSignature)
 	setUp(c)
+	loadBlock(c)
 	c.MOVQ(U32(64), ldA)
 	c.MOVQ(U32(128), ldB)
 	// Tiles of C in acc are 32 rows of 128 bytes.
 	acc := func(i int) Mem { return Mem{Base: regAcc, Index: ldB, Scale: 1, Disp: i/2*2048 + i%2*64} }
 	a := func(i int) Mem { return Mem{Base: regA, Index: ldA, Scale: 1, Disp: i * 1024} }
 	b := func(j int) Mem { return Mem{Base: regB, Index: ldB, Scale: 1, Disp: j * 64} }
-	blockLoops(c, 4096, func() {
+	blockLoops(c, "", 4096, func() {
 		c.Load(c.Param("nextTile"), next)
 		c.ADDQ(regOut, next)
 		c.CMPB(param(c, "load"), Imm(0))
