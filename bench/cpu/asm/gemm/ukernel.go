@@ -48,6 +48,20 @@ func tile(t target) ukernel {
 // Prefetch distances in steps of k: far enough to hide the L2 cache.
 const aheadA, aheadB = 32, 8
 
+// streams says that B is read once: more rows than a tile has become several panels, of
+// half as many rows each at the least. What comes next is then what comes far ahead, and is
+// fetched as that.
+func (u ukernel) streams(rows int) bool { return u.fetches() && rows < u.mr/2 }
+
+// farB is how many bytes ahead B is fetched, of which a step takes bytesB. For a low tile it may come from memory, as
+// few others use it, and it is used soon.
+func (u ukernel) farB(rows, bytesB int) int {
+	if rows < u.mr && u.fetches() {
+		return 12 << 10
+	}
+	return aheadB * bytesB
+}
+
 // stepsPerLine is the number of steps for each line that is fetched from far.
 const stepsPerLine = 4
 
@@ -287,7 +301,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		for n := range u.unroll {
 			for line := 0; line < bytesB && !u.packs; line += 64 {
 				if off := n*bytesB + line; off%64 == 0 {
-					c.PREFETCHT0(Mem{Base: regB, Disp: aheadB*bytesB + off})
+					c.PREFETCHT0(Mem{Base: regB, Disp: u.farB(rows, bytesB) + off})
 				}
 			}
 			if lines := (u.unroll*bytesA + 63) / 64; n < lines {
@@ -295,13 +309,13 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 			}
 			step(n)
 		}
-		if !u.packs {
+		if !u.packs && !u.streams(rows) {
 			for line := range u.unroll / stepsPerLine {
 				c.PREFETCHT1(Mem{Base: regAt, Disp: line * 64})
 			}
 			c.ADDQ(U32(u.unroll/stepsPerLine*64), regAt)
 		}
-		if u.fetches() {
+		if u.fetches() && !u.streams(rows) {
 			c.MOVQ(Mem{Base: regNext}, regTemp)
 			c.MOVQ(Mem{Base: regNext, Disp: 8}, regTemp2)
 			c.SUBQ(U32(u.unroll/stepsPerLine), regCount)
