@@ -53,11 +53,20 @@ func (t *narrowBlock) finishTiles() {
 			j1 := min(j0+few, t.panelsB())
 			t.tiles(i, i+1, j0, j1, false)
 			for j := j0; j < j1; j++ {
-				sums := t.acc[(i*t.panelsB()+j)*t.tile():][:t.tile()]
-				t.end(sums, t.i0+i*t.mr, t.j0+j*t.nr, min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr))
+				t.finishTile(i, j)
 			}
 		}
 	}
+}
+
+// finishTile lets the sums of a tile in acc end.
+func (t *narrowBlock) finishTile(i, j int) {
+	if t.end == nil {
+		t.copyTile(i, j)
+		return
+	}
+	sums := t.acc[(i*t.panelsB()+j)*t.tile():][:t.tile()]
+	t.end(sums, t.i0+i*t.mr, t.j0+j*t.nr, min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr))
 }
 
 // tiles multiplies panels [i0, i1) of A by panels [j0, j1) of B.

@@ -38,6 +38,12 @@ type narrowKernels struct {
 	// packed as A + 128, and sumB writes a row of int32 behind a panel of B that makes
 	// up for it: -128 times the sums of its columns, which block adds.
 	sumB func(panel *byte, groups int)
+
+	// skinny adds to the tiles of y, one behind the other, the product of x, packed as
+	// [steps][m][8 bytes], and as many rows of B, of n columns, as belong to it, each ldb
+	// bytes from the last. It takes four panels at a time, and so the tiles must be a multiple of
+	// that. With sumB, it multiplies by B + 128. It may be nil.
+	skinny func(m, n, steps int, x, b *byte, ldb int, y *byte)
 }
 
 // shift is what packA adds to bytes, without carry.
@@ -128,7 +134,12 @@ func (g *narrowGEMM) lengths() (a, b, c, edge int) {
 	if !g.packedA {
 		a = rows * g.panelA(g.steps)
 	}
-	return a, cols * g.panelB(g.kc), rows * cols * g.tile(), g.nr * stepBytes
+	b, c = cols*g.panelB(g.kc), rows*cols*g.tile()
+	if g.readsB() {
+		rest, block := g.skinnyLengths()
+		b, c = max(b, rest), max(c, block)
+	}
+	return a, b, c, g.nr * stepBytes
 }
 
 // scratchBytes is the size of the memory that newScratch wants.
@@ -169,11 +180,14 @@ type finish func(sums []byte, i0, j0, m, n int)
 // barrier must follow before another reads C or writes the inputs. packed is B as
 // prepackB made it, or nil. The sums go to C, or to end if that is not nil.
 func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows, end finish) {
-	if packed != nil {
+	switch {
+	case packed != nil:
 		g.compute(id, s, narrowA{rows: a}, packedB{g, packed}, c, end)
-		return
+	case g.readsB():
+		g.computeSkinny(id, s, a, b, c, end)
+	default:
+		g.compute(id, s, narrowA{rows: a}, rowsB{g, b, s.edge}, c, end)
 	}
-	g.compute(id, s, narrowA{rows: a}, rowsB{g, b, s.edge}, c, end)
 }
 
 // compute does what run says with B from wherever it comes.

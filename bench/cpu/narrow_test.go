@@ -80,6 +80,10 @@ func TestNarrowGEMM(t *testing.T) {
 				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0})
 			}
 		}
+		if u.gemm.skinny != nil { // several blocks of columns
+			cases = append(cases, narrowCase{m: narrowSkinnyRows, n: 16*nr + 9, k: step + u.gemm.group + 1, threads: 1, end: true},
+				narrowCase{m: narrowSkinnyRows - 1, n: 40*nr - 1, k: step, threads: 2, front: true})
+		}
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
 		for _, c := range cases {
