@@ -140,6 +140,56 @@ rows:
 	VZEROUPPER
 	RET
 
+// func dgemmGEMVAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·dgemmGEMVAVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x03, CX
+	MOVQ ldy+56(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+
+step:
+	MOVQ n+8(FP), R10
+	MOVQ y+48(FP), BX
+	MOVQ DX, R11
+	LEAQ (DX)(CX*2), R15
+
+columns:
+	VMOVUPD    (R11), Y0
+	PREFETCHT0 (R15)
+	VMOVUPD    32(R11), Y1
+	MOVQ       m+0(FP), R14
+	MOVQ       BX, R12
+	MOVQ       SI, R13
+
+rows:
+	VMOVUPD      (R12), Y2
+	VMOVUPD      32(R12), Y3
+	VBROADCASTSD (R13), Y4
+	VFMADD231PD  Y0, Y4, Y2
+	VFMADD231PD  Y1, Y4, Y3
+	VMOVUPD      Y2, (R12)
+	VMOVUPD      Y3, 32(R12)
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          rows
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x00000008, R10
+	JG           columns
+	MOVQ         R13, SI
+	LEAQ         (DX)(CX*1), DX
+	DECQ         R9
+	JNZ          step
+	VZEROUPPER
+	RET
+
 // func dgemmLoadRunsAVX2(dst *float64, ldd int, src *float64, channel int, n int, l *byte)
 // Requires: AVX, AVX2
 TEXT ·dgemmLoadRunsAVX2(SB), NOSPLIT, $0-48

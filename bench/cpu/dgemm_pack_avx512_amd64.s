@@ -263,6 +263,81 @@ rows:
 	VZEROUPPER
 	RET
 
+// func dgemmGEMVAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·dgemmGEMVAVX512(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x03, CX
+	MOVQ ldy+56(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+
+step:
+	MOVQ n+8(FP), R10
+	MOVQ y+48(FP), BX
+	MOVQ DX, R11
+	LEAQ (DX)(CX*2), R15
+
+columns:
+	MOVQ  $-1, AX
+	CMPQ  R10, $0x00000040
+	JGE   whole
+	BZHIQ R10, AX, AX
+
+whole:
+	KMOVQ      AX, K1
+	SHRQ       $0x08, AX
+	KMOVQ      AX, K2
+	SHRQ       $0x08, AX
+	KMOVQ      AX, K3
+	SHRQ       $0x08, AX
+	KMOVQ      AX, K4
+	SHRQ       $0x08, AX
+	VMOVUPD.Z  (R11), K1, Z0
+	PREFETCHT0 (R15)
+	VMOVUPD.Z  64(R11), K2, Z1
+	PREFETCHT0 64(R15)
+	VMOVUPD.Z  128(R11), K3, Z2
+	PREFETCHT0 128(R15)
+	VMOVUPD.Z  192(R11), K4, Z3
+	PREFETCHT0 192(R15)
+	MOVQ       m+0(FP), R14
+	MOVQ       BX, R12
+	MOVQ       SI, R13
+
+rows:
+	VMOVUPD.Z    (R12), K1, Z4
+	VMOVUPD.Z    64(R12), K2, Z5
+	VMOVUPD.Z    128(R12), K3, Z6
+	VMOVUPD.Z    192(R12), K4, Z7
+	VBROADCASTSD (R13), Z8
+	VFMADD231PD  Z0, Z8, Z4
+	VFMADD231PD  Z1, Z8, Z5
+	VFMADD231PD  Z2, Z8, Z6
+	VFMADD231PD  Z3, Z8, Z7
+	VMOVUPD      Z4, K1, (R12)
+	VMOVUPD      Z5, K2, 64(R12)
+	VMOVUPD      Z6, K3, 128(R12)
+	VMOVUPD      Z7, K4, 192(R12)
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          rows
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000100, R15
+	ADDQ         $0x00000100, BX
+	SUBQ         $0x00000020, R10
+	JG           columns
+	MOVQ         R13, SI
+	LEAQ         (DX)(CX*1), DX
+	DECQ         R9
+	JNZ          step
+	VZEROUPPER
+	RET
+
 // func dgemmLoadRunsAVX512(dst *float64, ldd int, src *float64, channel int, n int, l *byte)
 // Requires: AVX, AVX512F
 TEXT ·dgemmLoadRunsAVX512(SB), NOSPLIT, $0-48

@@ -7,7 +7,7 @@ import "unsafe"
 // win.
 const skinnyRows = 32
 
-// skinnySteps is the number of steps of four rows of B of one assembly call, about a
+// skinnySteps is the number of steps of up to four rows of B of one assembly call, about a
 // millisecond where B comes from memory.
 const skinnySteps = 256
 
@@ -23,6 +23,18 @@ func (g *gemm[T]) skinnyCols() int {
 	return max(16<<10/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
 }
 
+// gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest
+// row: fetching the next one is then early enough.
+const gemvRows, gemvBytes = 2, 8 << 10
+
+// skinnyKernel picks one for columns of B, and says how many of its rows are a step.
+func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
+	if g.m <= gemvRows && min(cols, g.skinnyCols())*int(unsafe.Sizeof(T(0))) >= gemvBytes {
+		return g.tileGEMV, 1
+	}
+	return g.tileSkinny, 4
+}
+
 // skinnyLengths are the sizes of a worker's copy of A with the last rows of B, and
 // of its block of C.
 func (g *gemm[T]) skinnyLengths() (ab, c int) {
@@ -35,12 +47,13 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 	if lo == hi {
 		return
 	}
-	whole, steps := g.k/4, ceilDiv(g.k, 4)
-	x, rest := s.b[id][:steps*4*g.m], s.b[id][steps*4*g.m:]
-	// x[step][row][4], with zeros behind the last column, and rows of zeros for B.
+	tile, depth := g.skinnyKernel(hi - lo)
+	whole, steps := g.k/depth, ceilDiv(g.k, depth)
+	x, rest := s.b[id][:steps*depth*g.m], s.b[id][steps*depth*g.m:]
+	// x[step][row][depth], with zeros behind the last column, and rows of zeros for B.
 	for i := range g.m {
-		for p := range steps * 4 {
-			to := &x[(p/4*g.m+i)*4+p%4]
+		for p := range steps * depth {
+			to := &x[(p/depth*g.m+i)*depth+p%depth]
 			switch {
 			case p >= g.k:
 				*to = 0
@@ -53,9 +66,9 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 	}
 	ldr := hi - lo
 	if steps > whole {
-		clear(rest[:4*ldr])
-		for p := 4 * whole; p < g.k; p++ {
-			copy(rest[(p-4*whole)*ldr:][:ldr], b.data[p*b.ld+lo:])
+		clear(rest[:depth*ldr])
+		for p := depth * whole; p < g.k; p++ {
+			copy(rest[(p-depth*whole)*ldr:][:ldr], b.data[p*b.ld+lo:])
 		}
 	}
 	for j := lo; j < hi; j += g.skinnyCols() {
@@ -69,12 +82,12 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 		}
 		for at := 0; at < whole; at += skinnySteps {
 			count := min(skinnySteps, whole-at)
-			from := b.data[4*at*b.ld+j:]
-			_, _ = from[(4*count-1)*b.ld+n-1], x[(at+count)*4*g.m-1]
-			g.tileSkinny(g.m, n, count, &x[at*4*g.m], &from[0], b.ld, &y[0], n)
+			from := b.data[depth*at*b.ld+j:]
+			_, _ = from[(depth*count-1)*b.ld+n-1], x[(at+count)*depth*g.m-1]
+			tile(g.m, n, count, &x[at*depth*g.m], &from[0], b.ld, &y[0], n)
 		}
 		if steps > whole {
-			g.tileSkinny(g.m, n, 1, &x[whole*4*g.m], &rest[j-lo], ldr, &y[0], n)
+			tile(g.m, n, 1, &x[whole*depth*g.m], &rest[j-lo], ldr, &y[0], n)
 		}
 		for i := range g.m {
 			copy(c.data[i*c.ld+j:][:n], y[i*n:])

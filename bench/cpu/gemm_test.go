@@ -67,6 +67,8 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
 		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
 		gemmCase{m: 2, n: 40, k: 4*skinnySteps + 7, threads: 1, transA: true, relu: true},
+		gemmCase{m: 1, n: 5000, k: 37, threads: 2, relu: true},
+		gemmCase{m: gemvRows, n: 4160, k: skinnySteps + 5, threads: 1, accumulate: true},
 	)
 	r := rand.New(rand.NewPCG(1, 2))
 	teams := map[int]*team{}

@@ -36,6 +36,9 @@ type gemmKernels[T float] struct {
 	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
 	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
+	// tileGEMV does so with one row of b a step, and x as [steps][m].
+	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
 	// Without tilePack cols is a multiple of vl. It may be nil.
 	tilePlain func(rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool)

@@ -158,6 +158,56 @@ rows:
 	VZEROUPPER
 	RET
 
+// func sgemmGEMVAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sgemmGEMVAVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ldy+56(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (CX)(CX*2), R8
+
+step:
+	MOVQ n+8(FP), R10
+	MOVQ y+48(FP), BX
+	MOVQ DX, R11
+	LEAQ (DX)(CX*2), R15
+
+columns:
+	VMOVUPS    (R11), Y0
+	PREFETCHT0 (R15)
+	VMOVUPS    32(R11), Y1
+	MOVQ       m+0(FP), R14
+	MOVQ       BX, R12
+	MOVQ       SI, R13
+
+rows:
+	VMOVUPS      (R12), Y2
+	VMOVUPS      32(R12), Y3
+	VBROADCASTSS (R13), Y4
+	VFMADD231PS  Y0, Y4, Y2
+	VFMADD231PS  Y1, Y4, Y3
+	VMOVUPS      Y2, (R12)
+	VMOVUPS      Y3, 32(R12)
+	ADDQ         DI, R12
+	ADDQ         $0x00000004, R13
+	DECQ         R14
+	JNZ          rows
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x00000010, R10
+	JG           columns
+	MOVQ         R13, SI
+	LEAQ         (DX)(CX*1), DX
+	DECQ         R9
+	JNZ          step
+	VZEROUPPER
+	RET
+
 // func sgemmLoadRunsAVX2(dst *float32, ldd int, src *float32, channel int, n int, l *byte)
 // Requires: AVX, AVX2
 TEXT ·sgemmLoadRunsAVX2(SB), NOSPLIT, $0-48

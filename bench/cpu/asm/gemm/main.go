@@ -73,7 +73,8 @@ func main() {
 					t.transposeLane(c)
 				}
 				t.copyRows(c)
-				t.skinny(c)
+				t.skinny(c, "Skinny", 4)
+				t.skinny(c, "GEMV", 1)
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {

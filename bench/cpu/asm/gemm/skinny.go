@@ -8,14 +8,14 @@ import (
 	"hwcal/bench/cpu/asm/simd"
 )
 
-// skinnyRows is the number of rows of B that are in registers at a time.
-const skinnyRows = 4
-
-// skinny adds the product of m rows of x, packed as [steps][m][4], and 4*steps rows
-// of B to y: for few rows, where reading B is all the work. Four rows of B, as many
-// vectors wide as fit, stay in registers, while the rows of y, which are in L1, pass
-// by: B is read once, in the order of memory.
-func (t target) skinny(c *build.Context) {
+// skinny adds the product of m rows of x, packed as [steps][m][rows of B], and of that many
+// rows of B a step to y: for few rows, where reading B is all the work. The rows of B of
+// a step, as many vectors wide as fit, stay in registers, while the rows of y, which are
+// in L1, pass by: B is read once, in the order of memory.
+//
+// Four rows of B for each pass over y are the fewer instructions, and one is the one
+// stream that memory is fastest with.
+func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 	vecs := 4 // 16 of B, 4 of y, 4 of x
 	if t.Name == simd.AVX2.Name {
 		vecs = 2 // 8 of B, 2 of y, 4 of x
@@ -23,7 +23,7 @@ func (t target) skinny(c *build.Context) {
 	x, b, ldb, y, ldy := reg.RSI, reg.RDX, reg.RCX, reg.RBX, reg.RDI
 	ldb3, steps, cols := reg.R8, reg.R9, reg.R10
 	at, yAt, xAt, rows, temp, ahead := reg.R11, reg.R12, reg.R13, reg.R14, reg.RAX, reg.R15
-	t.function(c, "Skinny", "m, n, steps int, x, b *T, ldb int, y *T, ldy int")
+	t.function(c, name, "m, n, steps int, x, b *T, ldb int, y *T, ldy int")
 	c.Load(c.Param("x"), x)
 	c.Load(c.Param("b"), b)
 	c.Load(c.Param("steps"), steps)
@@ -54,7 +54,7 @@ func (t target) skinny(c *build.Context) {
 	c.Load(c.Param("n"), cols)
 	c.Load(c.Param("y"), y)
 	c.MOVQ(b, at)
-	c.LEAQ(Mem{Base: b, Index: ldb, Scale: 4}, ahead)
+	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead) // two short rows, if not four
 	c.Label("columns")
 	if t.masked() {
 		// Bits for the columns that are left, a vector's worth in each mask.
@@ -114,7 +114,7 @@ func (t target) skinny(c *build.Context) {
 	c.SUBQ(U32(vecs*t.lanes()), cols)
 	c.JG(LabelRef("columns"))
 	c.MOVQ(xAt, x)
-	c.LEAQ(Mem{Base: b, Index: ldb, Scale: 4}, b)
+	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(skinnyRows)}, b)
 	c.DECQ(steps)
 	c.JNZ(LabelRef("step"))
 	c.VZEROUPPER()
