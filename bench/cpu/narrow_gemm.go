@@ -28,8 +28,8 @@ type narrowKernels struct {
 		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
-	// dst[step*next+64*row], xor flip.
-	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64)
+	// dst[step*next+64*row], xor flip, and fetches what is far bytes further.
+	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)
 
 	// packB packs nr columns, src[row*ld...], of the rows of the groups.
 	packB func(dst, src *byte, ld, groups int)
@@ -86,9 +86,14 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
 	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
 	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
-	if u.gemm.low && m < u.gemm.mr {
+	switch {
+	case u.gemm.low && m < u.gemm.mr:
 		// Panels of B pass by once, and only that of A stays.
 		kc = max(kc, l1/2/(m*stepBytes))
+	case u.gemm.low && n <= u.gemm.nr:
+		// Panels of A pass by once, and the one of B stays, in L2: the longer the rows that
+		// are packed at a time, the better.
+		kc = max(kc, l2/2/((u.gemm.mr+u.gemm.nr)*stepBytes))
 	}
 	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
 }
@@ -107,9 +112,16 @@ func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 	g.steps = ceilDiv(k*g.size, stepBytes)
 	g.kc = even(g.steps, b.kc, 1)
 	g.mc = even(ceilDiv(ceilDiv(m, g.mr), g.rows), max(b.mc/g.mr, 1), 1) * g.mr
+	if g.narrow() {
+		g.mc = g.mr
+	}
 	g.nc = even(ceilDiv(ceilDiv(n, g.nr), g.cols), max(b.nc/g.nr, 1), 1) * g.nr
 	return g
 }
+
+// narrow says whether B is one panel, so that A is used once: a panel of it is packed
+// right before.
+func (g *narrowGEMM) narrow() bool { return g.low && g.n <= g.nr }
 
 func (g *narrowGEMM) threads() int { return g.rows * g.cols }
 

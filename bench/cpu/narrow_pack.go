@@ -3,6 +3,12 @@ package cpu
 // packBlockA packs m rows of A from i0 on, steps steps from pc on.
 func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
 	whole := min(steps, g.k*g.size/stepBytes-pc) // of k; the last step may have less
+	far := 0
+	if g.narrow() { // to where the next call begins
+		if far = steps * stepBytes; pc+steps == g.steps {
+			far = g.mr*a.ld - pc*stepBytes
+		}
+	}
 	for i := 0; i < m; i += g.mr {
 		panel := dst[i/g.mr*g.panelA(steps):][:g.panelA(steps)]
 		rows := min(g.mr, m-i)
@@ -12,7 +18,7 @@ func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
 		src := a.data[(i0+i)*a.ld+pc*stepBytes:]
 		if whole > 0 {
 			_ = src[(rows-1)*a.ld+whole*stepBytes-1]
-			g.packA(&panel[0], &src[0], a.ld, rows, whole, g.mr*stepBytes, g.shift())
+			g.packA(&panel[0], &src[0], a.ld, rows, whole, g.mr*stepBytes, g.shift(), far)
 		}
 		if whole == steps {
 			continue

@@ -2,13 +2,14 @@
 
 #include "textflag.h"
 
-// func narrowPackAAVX2(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64)
-// Requires: AVX, AVX2
-TEXT ·narrowPackAAVX2(SB), NOSPLIT, $0-56
+// func narrowPackAAVX2(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64, far int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·narrowPackAAVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	MOVQ         rows+24(FP), CX
 	MOVQ         next+40(FP), R9
+	MOVQ         far+56(FP), R10
 	VPBROADCASTQ flip+48(FP), Y0
 
 row:
@@ -17,18 +18,19 @@ row:
 	MOVQ steps+32(FP), DX
 
 step:
-	VPXOR   (BX), Y0, Y1
-	VMOVUPS Y1, (AX)
-	VPXOR   32(BX), Y0, Y2
-	VMOVUPS Y2, 32(AX)
-	ADDQ    $0x00000040, BX
-	ADDQ    R9, AX
-	DECQ    DX
-	JNZ     step
-	ADDQ    $0x00000040, DI
-	ADDQ    ld+16(FP), SI
-	DECQ    CX
-	JNZ     row
+	PREFETCHT1 (BX)(R10*1)
+	VPXOR      (BX), Y0, Y1
+	VMOVUPS    Y1, (AX)
+	VPXOR      32(BX), Y0, Y2
+	VMOVUPS    Y2, 32(AX)
+	ADDQ       $0x00000040, BX
+	ADDQ       R9, AX
+	DECQ       DX
+	JNZ        step
+	ADDQ       $0x00000040, DI
+	ADDQ       ld+16(FP), SI
+	DECQ       CX
+	JNZ        row
 	VZEROUPPER
 	RET
 

@@ -2,13 +2,14 @@
 
 #include "textflag.h"
 
-// func narrowPackAAVX512(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64)
-// Requires: AVX, AVX512F
-TEXT ·narrowPackAAVX512(SB), NOSPLIT, $0-56
+// func narrowPackAAVX512(dst *byte, src *byte, ld int, rows int, steps int, next int, flip uint64, far int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowPackAAVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), DI
 	MOVQ         src+8(FP), SI
 	MOVQ         rows+24(FP), CX
 	MOVQ         next+40(FP), R9
+	MOVQ         far+56(FP), R10
 	VPBROADCASTQ flip+48(FP), Z0
 
 row:
@@ -17,16 +18,17 @@ row:
 	MOVQ steps+32(FP), DX
 
 step:
-	VPXORQ  (BX), Z0, Z1
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, BX
-	ADDQ    R9, AX
-	DECQ    DX
-	JNZ     step
-	ADDQ    $0x00000040, DI
-	ADDQ    ld+16(FP), SI
-	DECQ    CX
-	JNZ     row
+	PREFETCHT1 (BX)(R10*1)
+	VPXORQ     (BX), Z0, Z1
+	VMOVUPS    Z1, (AX)
+	ADDQ       $0x00000040, BX
+	ADDQ       R9, AX
+	DECQ       DX
+	JNZ        step
+	ADDQ       $0x00000040, DI
+	ADDQ       ld+16(FP), SI
+	DECQ       CX
+	JNZ        row
 	VZEROUPPER
 	RET
 

@@ -63,10 +63,10 @@ func int8gemmBlockAVXVNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, lo
 // The functions below do what narrowKernels.packA, packB and sumB say.
 
 //go:noescape
-func narrowPackAAVX512(dst, src *byte, ld, rows, steps, next int, flip uint64)
+func narrowPackAAVX512(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)
 
 //go:noescape
-func narrowPackAAVX2(dst, src *byte, ld, rows, steps, next int, flip uint64)
+func narrowPackAAVX2(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)
 
 //go:noescape
 func narrowPackPairsAVX512(dst, src *byte, ld, groups int)

@@ -10,22 +10,25 @@ import (
 )
 
 // packA copies rows of A into a panel: 64 bytes of row i and step s go to
-// dst[s*next+i*64], with flip added without carry.
+// dst[s*next+i*64], with flip added without carry. The line that is far bytes further comes
+// to L2.
 func packA(c *build.Context, isa simd.ISA) {
-	function(c, "narrowPackA"+camel(isa.Name), "func(dst, src *byte, ld, rows, steps, next int, flip uint64)")
-	dst, src, rows, next := reg.RDI, reg.RSI, reg.RCX, reg.R9
+	function(c, "narrowPackA"+camel(isa.Name), "func(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)")
+	dst, src, rows, next, far := reg.RDI, reg.RSI, reg.RCX, reg.R9, reg.R10
 	to, from, steps := reg.RAX, reg.RBX, reg.RDX
 	flip := isa.V(0)
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("rows"), rows)
 	c.Load(c.Param("next"), next)
+	c.Load(c.Param("far"), far)
 	c.VPBROADCASTQ(param(c, "flip"), flip)
 	c.Label("row")
 	c.MOVQ(dst, to)
 	c.MOVQ(src, from)
 	c.Load(c.Param("steps"), steps)
 	c.Label("step")
+	c.PREFETCHT1(Mem{Base: from, Index: far, Scale: 1})
 	for at := 0; at < 64; at += isa.Bytes {
 		r := isa.V(1 + at/isa.Bytes)
 		if isa.Bytes == 64 {
