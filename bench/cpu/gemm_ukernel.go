@@ -36,7 +36,8 @@ type gemmKernels[T float] struct {
 	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
 	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
-	// tileGEMV does so with one row of b a step, and x as [steps][m].
+	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil where
+	// tileSkinny is.
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].

@@ -17,8 +17,8 @@ type narrowKernels struct {
 	low    bool // tiles may have fewer rows, all of a plan as many
 	group  int  // neighbours in k that are multiplied together
 
-	// block multiplies panels of A, of rows rows, by panels of B, of as many steps. The tiles of
-	// C lie in acc one behind the other, accSkip bytes more behind each row of them.
+	// block multiplies panels of A, of rows rows, by panels of B, of as many steps. The
+	// tiles of C lie in acc one behind the other, accSkip bytes more behind each row of them.
 	// Each starts with what is in acc if load, else with zero, and is written to out:
 	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
 	// the same, but not overlap otherwise: sums may pass by acc between steps. Meanwhile L2 gets what the next block needs of A and B: a line each
@@ -41,8 +41,8 @@ type narrowKernels struct {
 
 	// skinny adds to the tiles of y, one behind the other, the product of x, packed as
 	// [steps][m][8 bytes], and as many rows of B, of n columns, as belong to it, each ldb
-	// bytes from the last. It takes four panels at a time, and so the tiles must be a multiple of
-	// that. With sumB, it multiplies by B + 128. It may be nil.
+	// bytes from the last. It takes four panels at a time, and so the tiles must be a
+	// multiple of that. With sumB, it multiplies by B + 128. It may be nil.
 	skinny func(m, n, steps int, x, b *byte, ldb int, y *byte)
 }
 

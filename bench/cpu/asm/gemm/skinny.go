@@ -54,7 +54,8 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 	c.Load(c.Param("n"), cols)
 	c.Load(c.Param("y"), y)
 	c.MOVQ(b, at)
-	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead) // two short rows, if not four
+	// Four rows further or, where one is a step and may be short, two.
+	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
 	c.Label("columns")
 	if t.masked() {
 		// Bits for the columns that are left, a vector's worth in each mask.

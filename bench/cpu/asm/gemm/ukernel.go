@@ -53,8 +53,8 @@ const aheadA, aheadB = 32, 8
 // fetched as that.
 func (u ukernel) streams(rows int) bool { return u.fetches() && rows < u.mr/2 }
 
-// farB is how many bytes ahead B is fetched, of which a step takes bytesB. For a low tile it may come from memory, as
-// few others use it, and it is used soon.
+// farB is how many bytes ahead B is fetched, of which a step takes bytesB. For a low
+// tile it may come from memory, as few others use it, and it is used soon.
 func (u ukernel) farB(rows, bytesB int) int {
 	if rows < u.mr && u.fetches() {
 		return 12 << 10
