@@ -34,8 +34,8 @@ type Compute struct {
 	Efficiency          float64  `json:"efficiency,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best gflops / register peak of the dtype with the same number of threads and class (a share); above 1 is kept and flagged."`
 	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point: the register peak over the ceiling of the level of traffic, or without that over the memory bandwidth of the summary."`
 	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below that ridge point."`
-	Traffic             *Traffic `json:"traffic,omitempty"`
-	Energy              *Energy  `json:"energy,omitempty"`
+	Traffic             *Traffic `json:"traffic,omitempty" jsonschema_description:"What it moves against what the level of its data does; absent if there is no traffic, or if the level was not measured."`
+	Energy              *Energy  `json:"energy,omitempty" jsonschema_description:"What the meters of the device counted meanwhile; absent without a meter, or if the case was too short for it."`
 	EffectiveClockMHz   float64  `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	MaxAbsError         *float64 `json:"max_abs_error,omitempty" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference from the float64 reference over the elements verified, in the unit of the result."`
 	Warnings            []Code   `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
@@ -50,7 +50,7 @@ type Traffic struct {
 	CeilingGBps     float64 `json:"ceiling_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best kernel of bandwidth on the level with the same number of threads in GB/s (1e9 bytes per second)."`
 	CeilingOf       string  `json:"ceiling_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of that kernel."`
 	TheoreticalGBps float64 `json:"theoretical_bandwidth_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Theoretical bandwidth in GB/s (1e9 bytes per second), of memory where it is known."`
-	Utilization     float64 `json:"bandwidth_utilization_percent" jsonschema:"exclusiveMinimum=0" jsonschema_description:"peak_bandwidth_gbps / ceiling_bandwidth_gbps in percent; above 100 is kept."`
+	Utilization     float64 `json:"bandwidth_utilization_percent" jsonschema:"exclusiveMinimum=0" jsonschema_description:"peak_bandwidth_gbps / ceiling_bandwidth_gbps, a share in percent; above 100 is kept."`
 }
 
 // Energy is what the meters of the device counted while a case was executed again and
@@ -65,7 +65,7 @@ type Energy struct {
 	OpsPerWatt    float64  `json:"ops_per_watt" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Executions per second and watt: executions / energy_joules."`
 	GFLOPSPerWatt float64  `json:"gflops_per_watt,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"GFLOPS (1e9 FLOP per second) per watt over the window; absent without FLOP."`
 	GBpsPerWatt   float64  `json:"throughput_per_watt,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"GB/s (1e9 bytes per second) per watt over the window; absent without traffic."`
-	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window in degrees Celsius; absent where it cannot be read."`
+	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window, a number of degrees Celsius; absent where it cannot be read."`
 }
 
 // LatencyTable is the time of an operation over what it moves, to interpolate.

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
 
 	"hwcal/bench/element"
 	"hwcal/schema"
@@ -25,7 +28,7 @@ func TestWiden(t *testing.T) {
 			}
 			c.widen(&wide[0], &all[0], 256, 256, 256, 256)
 			c.round(&back[0], &wide[0], 256, 256, 256, 256)
-			sameHalves(t, string(d)+" and back", d, back, all)
+			sameHalves(t, string(d)+" and back", d, back, flushed(d, back, all, wide))
 			for i, got := range wide {
 				if want := element.Of(d).Get(as8(all), int64(i)); float64(got) != want && !(got != got && want != want) {
 					t.Fatalf("%s: %#04x became %g, want %g", d, i, got, want)
@@ -33,6 +36,22 @@ func TestWiden(t *testing.T) {
 			}
 		}
 	})
+}
+
+// flushed is what rounding src to bf16 gives where its instruction takes numbers below the normal
+// ones for 0: of those, got and want may both be right.
+func flushed(d schema.DType, got, want []uint16, src []float32) []uint16 {
+	const sign, leastNormal = 0x8000, 0x1p-126
+	if d != schema.BF16 || !cpuid.CPU.Supports(cpuid.AVX512BF16) {
+		return want
+	}
+	either := slices.Clone(want)
+	for i, x := range src {
+		if math.Abs(float64(x)) < leastNormal && got[i] == want[i]&sign {
+			either[i] = got[i]
+		}
+	}
+	return either
 }
 
 // fp32 is rounded as elements are, whatever its bits.
@@ -52,7 +71,7 @@ func TestRound(t *testing.T) {
 				for i, x := range src {
 					element.Of(d).Set(as8(want), int64(i), float64(x))
 				}
-				sameHalves(t, fmt.Sprintf("%s: rounding from %#04x", d, upper), d, dst, want)
+				sameHalves(t, fmt.Sprintf("%s: rounding from %#04x", d, upper), d, dst, flushed(d, dst, want, src))
 			}
 		}
 	})
