@@ -17,7 +17,7 @@ SHELL        = bash
 .SHELLFLAGS  = -euo pipefail -c
 
 .DEFAULT_GOAL = help
-.PHONY: help build check verify test lint nocgo cross generated cuda independent arm64 bench peers schema generate ptx profile clean
+.PHONY: help build check verify test lint nocgo cross generated cuda cu independent arm64 bench peers schema generate ptx profile clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ build: ## build bin/calibrate
 
 check: verify test ## everything that CI runs
 
-verify: lint nocgo cross generated cuda independent arm64 ## check without the tests themselves
+verify: lint nocgo cross generated cuda cu independent arm64 ## check without the tests themselves
 
 test: ## run the tests, as the README says
 	$(GO) test ./...
@@ -62,17 +62,34 @@ generated: ## compare the committed assembly with what its generators write
 	echo "bench/cpu/*.s: up to date"
 
 # NVIDIA's compiler and headers as wheels, in bin/nvidia-VERSION: they need no GPU.
+bin/nvidia-13.%: wheels = nvidia-cuda-runtime==$*.*
+bin/nvidia-12.%: wheels = nvidia-cuda-nvrtc-cu12==$*.* nvidia-cuda-runtime-cu12==$*.*
 bin/nvidia-%:
-	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then echo "needs python3 with venv"; exit 1; fi
+	@python3 -c 'import venv, ensurepip' || { echo "needs python3 with venv"; exit 1; }
 	@[ -x bin/venv/bin/pip ] || python3 -m venv bin/venv
-	@rm -rf $@.new; bin/venv/bin/pip install --quiet --disable-pip-version-check --target $@.new \
-		'nvidia-cuda-nvrtc-cu12==$*.*' 'nvidia-cuda-runtime-cu12==$*.*'
+	@rm -rf $@.new; bin/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --target $@.new $(wheels)
 	@mv $@.new $@
 
 cuda: ## compile every CUDA source with NVRTC for three generations of GPUs (needs python3)
 	@if ! $(MAKE) --no-print-directory bin/nvidia-$(CUDA); then \
 		echo "skipped: NVRTC $(CUDA) could not be installed"; exit 0; fi; \
-	set -x; HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA)/nvidia $(GO) test ./bench/cuda -count=1 -run 'TestSourcesCompile|TestDriver|TestNVRTC'
+	set -x; HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA)/nvidia \
+		$(GO) test ./bench/cuda -count=1 -run 'TestSourcesCompile|TestDriver|TestNVRTC'
+
+# Linked to a stub, which has only what the tests call. The first folder of headers is ours.
+cu: ## build and test with -tags cu, against the headers of CUDA 12 and 13 (needs python3)
+	@if ! $(MAKE) --no-print-directory bin/nvidia-12.9 bin/nvidia-13.0; then \
+		echo "skipped: the headers of CUDA could not be installed"; exit 0; fi; \
+	mkdir -p bin/stub; \
+	$(CC) -shared -fPIC -pthread -Wl,-soname,libcuda.so.1 -o bin/stub/libcuda.so.1 bench/cuda/testdata/libcuda.c; \
+	ln -sf libcuda.so.1 bin/stub/libcuda.so; \
+	for headers in 12.9/nvidia/cuda_runtime 13.0/nvidia/cu13; do \
+		echo "-tags cu with bin/nvidia-$$headers/include"; \
+		CGO_CFLAGS="-I$(CURDIR)/bench/cuda/cu -I$(CURDIR)/bin/nvidia-$$headers/include" \
+		CGO_LDFLAGS="-L$(CURDIR)/bin/stub -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all" \
+		LD_LIBRARY_PATH=$(CURDIR)/bin/stub HWCAL_LIBCUDA=$(CURDIR)/bin/stub/libcuda.so.1 \
+		$(GO) test -tags cu ./bench/cuda -count=1 -run TestDriver; \
+	done
 
 independent: build ## validate profiles with a JSON Schema validator that is not ours (needs python3)
 	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then \

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !cu
+//go:build linux && (amd64 || arm64)
 
 package cuda
 
@@ -75,9 +75,9 @@ const (
 )
 
 // newDriver loads the driver. Its errors are ErrNoDriver.
-func newDriver() (Driver, error) { return loadDriver("libcuda.so.1") }
+func newDriver() (Driver, error) { return openDriver("libcuda.so.1") }
 
-func loadDriver(name string) (Driver, error) {
+func loadDriver(name string) (*libcuda, error) {
 	lib, err := openShared(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
@@ -120,7 +120,9 @@ func (c *libcuda) Version() (int, error) {
 	return int(v), err
 }
 
-func (c *libcuda) Open(uuid string) (Context, error) {
+func (c *libcuda) Open(uuid string) (Context, error) { return c.open(uuid) }
+
+func (c *libcuda) open(uuid string) (*context, error) {
 	device, err := c.find(uuid)
 	if err != nil {
 		return nil, err
@@ -302,9 +304,16 @@ func (c *context) Copy(to, from Address, bytes int64) error {
 	return c.do("cuMemcpyAsync", func() result { return c.copy(to, from, uintptr(bytes), c.stream) })
 }
 
-func (c *context) Launch(f Function, g Grid, args ...Arg) error {
+func bound(args []Arg) error {
 	if len(args) > mostArguments {
 		return fmt.Errorf("cuda: %d arguments for a kernel, of %d at most", len(args), mostArguments)
+	}
+	return nil
+}
+
+func (c *context) Launch(f Function, g Grid, args ...Arg) error {
+	if err := bound(args); err != nil {
+		return err
 	}
 	size := func(n int) uintptr { return uintptr(uint32(max(n, 1))) }
 	copy(c.arguments[:], args)
@@ -337,8 +346,10 @@ func (c *context) FreeEvent(e Event) error {
 func (c *context) Elapsed(from, to Event) (time.Duration, error) {
 	var ms float32
 	err := c.do("cuEventElapsedTime", func() result { return c.elapsed(&ms, from, to) })
-	return time.Duration(math.Round(float64(ms) * 1e6)), err
+	return milliseconds(float64(ms)), err
 }
+
+func milliseconds(ms float64) time.Duration { return time.Duration(math.Round(ms * 1e6)) }
 
 // Capture stays on one thread, as the capture is of what that thread does.
 func (c *context) Capture(f func() error) (g Graph, err error) {
@@ -371,9 +382,12 @@ func (c *context) FreeGraph(g Graph) error {
 	return c.do("cuGraphExecDestroy", func() result { return c.freeGraph(g) })
 }
 
+// logBytes is how much of the log of a compilation is kept.
+const logBytes = 16 << 10
+
 func (c *context) Load(image []byte) (m Module, err error) {
 	image = append(image[:len(image):len(image)], 0) // PTX ends with a zero
-	log := make([]byte, 16<<10)
+	log := make([]byte, logBytes)
 	options := [...]int32{jitErrorLog, jitErrorLogBytes}
 	// An array of void *, of which the second is the size itself.
 	values := struct {

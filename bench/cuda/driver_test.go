@@ -26,13 +26,14 @@ func newStub(t *testing.T, flags ...string) stub {
 	if err := lib.bind(&s.controls); err != nil {
 		t.Fatal(err)
 	}
+	s.clear()
 	return s
 }
 
 // open gives a context. When the test ends, the driver has everything back.
 func (s stub) open(t *testing.T) Context {
 	t.Helper()
-	d, err := loadDriver(s.path)
+	d, err := openDriver(s.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestDriverErrors(t *testing.T) {
 
 func TestDriverDevices(t *testing.T) {
 	s := newStub(t)
-	d, err := loadDriver(s.path)
+	d, err := openDriver(s.path)
 	check(t, err)
 	if v := must[int](t)(d.Version()); v != 12080 {
 		t.Errorf("version %d", v)
@@ -243,7 +244,7 @@ func TestNoDriver(t *testing.T) {
 		"no device": {none.path, []string{"CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES is not set"}},
 	}
 	for name, test := range tests {
-		_, err := loadDriver(test.path)
+		_, err := openDriver(test.path)
 		if !errors.Is(err, ErrNoDriver) {
 			t.Errorf("%s: %v", name, err)
 			continue

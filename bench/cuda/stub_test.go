@@ -27,9 +27,13 @@ type controls struct {
 	held   func() int                    `c:"stub_held"`
 }
 
-// buildStub compiles testdata/NAME.c; against NVIDIA's headers, if they are there.
+// buildStub compiles testdata/NAME.c; against NVIDIA's headers, if they are there. HWCAL_LIBCUDA is
+// the one that a binary of -tags cu is linked to.
 func buildStub(t *testing.T, name string, flags ...string) string {
 	t.Helper()
+	if path := os.Getenv("HWCAL_LIBCUDA"); path != "" && name == "libcuda" && len(flags) == 0 {
+		return path
+	}
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("needs gcc")

@@ -230,6 +230,9 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to) {
   *ms = 1.5f;
   return 0;
 }
+#ifndef cuEventElapsedTime // what the headers of CUDA 13 call so
+CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to) { return cuEventElapsedTime(ms, from, to); }
+#endif
 CUresult cuEventDestroy_v2(CUevent e) {
   CALL(cuEventDestroy); NEED_CONTEXT(); NEED(e == EVENT(0) || e == EVENT(1));
   events--;
