@@ -74,7 +74,7 @@ cuda: ## compile every CUDA source with NVRTC for three generations of GPUs (nee
 	@if ! $(MAKE) --no-print-directory bin/nvidia-$(CUDA); then \
 		echo "skipped: NVRTC $(CUDA) could not be installed"; exit 0; fi; \
 	set -x; HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA)/nvidia \
-		$(GO) test ./bench/cuda -count=1 -run 'TestSourcesCompile|TestDriver|TestNVRTC'
+		$(GO) test ./bench/cuda -count=1 -timeout 60m -run 'TestSourcesCompile|TestDriver|TestNVRTC'
 
 # Linked to a stub, which has only what the tests call. The first folder of headers is ours.
 cu: ## build and test with -tags cu, against the headers of CUDA 12 and 13 (needs python3)
@@ -124,7 +124,7 @@ generate: ## write bench/cpu/*.s with their generators
 	cd bench/cpu/asm && for g in */; do [ ! -f "$$g/main.go" ] || $(GO) run "./$$g"; done
 
 ptx: bin/nvidia-$(CUDA_PTX) ## write bench/cuda/prebuilt.zip (needs python3)
-	HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA_PTX)/nvidia $(GO) test ./bench/cuda -count=1 -run TestPrebuiltIsGenerated -update
+	HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA_PTX)/nvidia $(GO) test ./bench/cuda -count=1 -timeout 60m -run TestPrebuiltIsGenerated -update
 
 profile: build ## measure this machine into profiles/ and validate (RUNFLAGS='--quick')
 	cd profiles && ../bin/calibrate run $(RUNFLAGS) && ../bin/calibrate validate *.json

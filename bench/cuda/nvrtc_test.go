@@ -5,6 +5,8 @@ package cuda
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,21 +81,37 @@ func realNVRTC(t *testing.T) *nvrtc {
 	return n
 }
 
-// NVIDIA's compiler takes every unit, for each generation of tensor cores.
+// NVIDIA's compiler takes every unit, for each generation of tensor cores. What it took once is not
+// compiled again: a unit takes seconds.
 func TestSourcesCompile(t *testing.T) {
 	n := realNVRTC(t)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	taken := filepath.Join(cache, "hwcal-nvrtc", fmt.Sprintf("%d.%d", n.major, n.minor))
+	check(t, os.MkdirAll(taken, 0o700))
 	for _, c := range []Capability{{8, 0}, {9, 0}, {10, 0}} {
 		if !slices.Contains(n.known, 10*c.Major+c.Minor) {
 			t.Logf("%s was not compiled for: %s knows %v", c.Arch(), n.Name(), n.known)
 			continue
 		}
 		for _, u := range Units(t, c) {
-			image, err := n.Compile(u, c)
-			if err != nil {
-				t.Errorf("unit %s for %s: %v", u, c.Arch(), err)
-			} else if !bytes.HasPrefix(image, []byte("\x7fELF")) {
-				t.Errorf("unit %s for %s is no cubin", u, c.Arch())
-			}
+			t.Run(u.String()+" "+c.Arch(), func(t *testing.T) {
+				t.Parallel()
+				sum, err := u.sum(c.Arch())
+				check(t, err)
+				mark := filepath.Join(taken, sum)
+				if _, err := os.Stat(mark); err == nil {
+					return
+				}
+				image, err := n.Compile(u, c)
+				check(t, err)
+				if !bytes.HasPrefix(image, []byte("\x7fELF")) {
+					t.Fatalf("%d bytes that are no cubin", len(image))
+				}
+				check(t, os.WriteFile(mark, nil, 0o600))
+			})
 		}
 	}
 }
