@@ -86,9 +86,8 @@ func Units(t *testing.T, c Capability) []Unit {
 	}
 	for _, pattern := range append(bench.Patterns(), bench.Operations()...) {
 		for _, d := range schema.DTypes() {
-			// Kernels differ by shape, too.
-			for _, shape := range pattern.Shapes(schema.Quick) {
-				chain, err := pattern.In(d).Build(small(shape), bench.Place{})
+			for _, shape := range small(pattern) {
+				chain, err := pattern.In(d).Build(shape, bench.Place{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,13 +113,20 @@ func Units(t *testing.T, c Capability) []Unit {
 	})
 }
 
-// small bounds the dimensions of a shape, so that its tensors are soon filled.
-func small(s bench.Shape) bench.Shape {
-	s = slices.Clone(s)
-	for i := range s {
-		s[i].N = min(s[i].N, 256)
+// small are the shapes of a pattern, as kernels differ by shape, too. Their dimensions are bounded,
+// so that tensors are soon filled.
+func small(p bench.Pattern) []bench.Shape {
+	var all []bench.Shape
+	for _, s := range slices.Concat(p.Shapes(schema.Quick), p.Shapes(schema.Full), p.Sweep) {
+		s = slices.Clone(s)
+		for i := range s {
+			s[i].N = min(s[i].N, 32)
+		}
+		if !slices.ContainsFunc(all, func(o bench.Shape) bool { return slices.Equal(o, s) }) {
+			all = append(all, s)
+		}
 	}
-	return s
+	return all
 }
 
 // parts are a chain, and each of its operations.
