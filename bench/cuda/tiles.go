@@ -85,7 +85,7 @@ func (ws *workspace) square(p gemmShape, side int64) grain {
 	sum := sum(ws.dtype).Bytes
 	warps := side / 16
 	return grain{
-		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, resident: 2, threads: int(2 * side),
+		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, resident: 128 / side, threads: int(2 * side),
 		shared: max(stages*2*side*stepBytes, warps*32*(32+32/sum)*sum),
 	}
 }
