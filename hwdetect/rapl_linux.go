@@ -26,6 +26,9 @@ func rapl(t tree, arch, hypervisor string) schema.Power {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return schema.Power{Unavailable: fmt.Sprintf("RAPL zones cannot be listed: %v", err)}
 	}
+	if amd := amdEnergy(t); len(zones) == 0 && len(amd.Meters) > 0 {
+		return amd
+	}
 	if len(zones) == 0 {
 		return schema.Power{Unavailable: noRAPL(arch, hypervisor, "no zone under /sys/class/powercap")}
 	}

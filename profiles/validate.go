@@ -30,6 +30,7 @@ var rules = []rule{
 	{"implausible", checkImplausible},
 	{"traffic", checkTraffic},
 	{"energy", checkEnergy},
+	{"power", checkPower},
 	{"latency-table", checkLatencyTables},
 	{"theoretical-peak", checkTheoretical},
 	{"level-order", checkLevelOrder},

@@ -23,7 +23,7 @@ func JSON() ([]byte, error) {
 		p.Const = ID
 	}
 	deviceByKind(s.Definitions["Device"])
-	powerEitherOr(s.Definitions["Power"])
+	powerToldOrReason(s.Definitions["Power"])
 
 	compact, err := json.Marshal(s)
 	if err != nil {
@@ -91,13 +91,10 @@ func deviceByKind(device *jsonschema.Schema) {
 	}
 }
 
-// powerEitherOr asks for meters or for the reason why there are none.
-func powerEitherOr(power *jsonschema.Schema) {
-	noMeters := jsonschema.NewProperties()
-	noMeters.Set("meters", jsonschema.FalseSchema)
-	power.If = &jsonschema.Schema{Required: []string{"unavailable"}}
-	power.Then = &jsonschema.Schema{Properties: noMeters}
-	power.Else = &jsonschema.Schema{Required: []string{"meters"}}
+// powerToldOrReason asks for meters, or for the reason why none tells anything: there may be
+// meters that cannot be read.
+func powerToldOrReason(power *jsonschema.Schema) {
+	power.AnyOf = []*jsonschema.Schema{{Required: []string{"meters"}}, {Required: []string{"unavailable"}}}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -77,6 +77,19 @@ func checkEnergy(c *checker) {
 	}
 }
 
+// checkPower: power is unavailable where no meter can be read, and nowhere else.
+func checkPower(c *checker) {
+	for at, d := range c.eachDevice() {
+		readable := slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Readable })
+		switch {
+		case readable && d.Power.Unavailable != "":
+			c.fail(at+"/power/unavailable", "power is said to be unavailable, but a meter can be read", quote(d.Power.Unavailable), "none")
+		case !readable && d.Power.Unavailable == "":
+			c.fail(at+"/power/unavailable", "no meter can be read, and no reason says why", "", "the reason")
+		}
+	}
+}
+
 // checkLatencyTables: a table holds what operation_profiles measured, and its line is that of its
 // points.
 func checkLatencyTables(c *checker) {
