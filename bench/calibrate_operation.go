@@ -69,7 +69,7 @@ func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Sh
 	}
 	m := computed{
 		operation: pattern.Name, dtype: cs.DType, place: cs.Place, shape: s,
-		flop: cs.Chain.FLOP(), bytes: cs.Chain.FusedBytes(cs.DType), Measurement: got,
+		flop: cs.Chain.FLOP(), padding: cs.Chain.PaddingFLOP(), bytes: cs.Chain.FusedBytes(cs.DType), Measurement: got,
 	}
 	entry := m.entry()
 	entry.Warnings = c.warnAll("operation_profiles", len(c.Device.OperationProfiles), m.Warnings, m.Notes)
@@ -88,12 +88,13 @@ func (c *Calibrator) finishOperations() {
 			}
 		}
 		if peak := c.peak(e.DType, Place{Threads: e.Threads}); peak > 0 && e.GFLOPS != nil {
-			e.Efficiency = e.GFLOPS.Best / peak
+			rate := e.WithoutPadding(e.GFLOPS.Best)
+			e.Efficiency = rate / peak
 			switch {
 			case e.Efficiency > boundTolerance:
-				flag(schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", e.GFLOPS.Best, peak)
+				flag(schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", rate, peak)
 			case e.Efficiency > 1:
-				flag(schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", e.GFLOPS.Best, peak)
+				flag(schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", rate, peak)
 			}
 		}
 		if e.Traffic = c.traffic(e); e.Traffic != nil && e.Traffic.PeakGBps > boundTolerance*e.Traffic.CeilingGBps {

@@ -18,6 +18,7 @@ type computed struct {
 	place       Place
 	shape       Shape
 	flop, bytes int64
+	padding     int64 // of the FLOP, those on padding
 	Measurement
 }
 
@@ -148,6 +149,7 @@ func (m *computed) entry() schema.Compute {
 		Threads:           m.place.Threads,
 		CoreClass:         m.place.Class,
 		FLOP:              m.flop,
+		PaddingFLOP:       m.padding,
 		Bytes:             m.bytes,
 		LatencyMS:         stat.Summarize(ms, stat.Smaller),
 		EffectiveClockMHz: m.ClockMHz,

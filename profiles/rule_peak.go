@@ -60,7 +60,7 @@ func checkEfficiency(c *checker) {
 					fmt.Sprintf("a %s entry for %s", peakFMA, coordinates(e.DType, e.Threads, e.CoreClass)))
 				continue
 			}
-			if want := e.GFLOPS.Best / peak; !near(e.Efficiency, want) {
+			if want := e.WithoutPadding(e.GFLOPS.Best) / peak; !near(e.Efficiency, want) {
 				c.differ(path+"/efficiency", e.Efficiency, want, "efficiency = gflops.best / register peak of "+number(peak))
 			}
 			if e.Efficiency > 1+rounding && !c.warned(path, e.Warnings, schema.AbovePeak, schema.Implausible) {
@@ -83,7 +83,7 @@ func checkImplausible(c *checker) {
 	for at, d := range c.eachDevice() {
 		for path, e := range computes(at, d) {
 			if e.GFLOPS != nil {
-				bound(path, "gflops/best", e.GFLOPS.Best, c.peaks[peakKey{d, e.DType, e.Threads, e.CoreClass}], e.Warnings)
+				bound(path, "gflops/best", e.WithoutPadding(e.GFLOPS.Best), c.peaks[peakKey{d, e.DType, e.Threads, e.CoreClass}], e.Warnings)
 			}
 		}
 		for i, f := range d.FusionProfiles {

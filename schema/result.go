@@ -27,11 +27,12 @@ type Compute struct {
 	Shape               string   `json:"shape,omitempty" jsonschema_description:"Shape in words, e.g. m=512 n=1024 k=1024."`
 	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul and matmul_packed; batch, m, n, k for matmul_batched."`
 	FLOP                int64    `json:"flops" jsonschema:"minimum=0" jsonschema_description:"FLOP (a count) of one execution."`
+	PaddingFLOP         int64    `json:"padding_flops,omitempty" jsonschema:"minimum=1" jsonschema_description:"Those of flops (a count) that multiply the padding of a convolution, which a kernel may leave out; absent if there are none. The register peak bounds the rate of the others."`
 	Bytes               int64    `json:"bytes" jsonschema:"minimum=0" jsonschema_description:"Compulsory traffic of one execution in bytes; 0 for kernels that stay in registers."`
 	ArithmeticIntensity float64  `json:"arithmetic_intensity_flops_per_byte,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / bytes in FLOP per byte; absent if there is no traffic."`
 	LatencyMS           Stat     `json:"latency_ms" jsonschema_description:"Time of one execution in milliseconds."`
 	GFLOPS              *Stat    `json:"gflops,omitempty" jsonschema_description:"Rate in GFLOPS (1e9 FLOP per second; GOPS for int8); absent for operations without FLOP."`
-	Efficiency          float64  `json:"efficiency,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best gflops / register peak of the dtype with the same number of threads and class (a share); above 1 is kept and flagged."`
+	Efficiency          float64  `json:"efficiency,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best gflops, without what multiplies padding, / register peak of the dtype with the same number of threads and class (a share); above 1 is kept and flagged."`
 	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point: the register peak over the ceiling of the level of traffic, or without that over the memory bandwidth of the summary."`
 	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below that ridge point."`
 	Traffic             *Traffic `json:"traffic,omitempty" jsonschema_description:"What it moves against what the level of its data does; absent if there is no traffic, or if the level was not measured."`
@@ -170,6 +171,11 @@ type Fusion struct {
 // WithoutPadding is the part of one of the rates that the register peak bounds.
 func (f *Fusion) WithoutPadding(gflops float64) float64 {
 	return gflops * float64(f.FLOP-f.PaddingFLOP) / float64(f.FLOP)
+}
+
+// WithoutPadding is the part of the rate that the register peak bounds.
+func (c *Compute) WithoutPadding(gflops float64) float64 {
+	return gflops * float64(c.FLOP-c.PaddingFLOP) / float64(c.FLOP)
 }
 
 // Explained divides the time that fusing is predicted to save.
