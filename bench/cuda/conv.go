@@ -12,7 +12,8 @@ import (
 
 func init() {
 	register("conv2d", entry{provider: own, dtypes: products, least: tensorCores, bind: bindConv})
-	for _, chain := range []string{"conv2d+channel_bias", "conv2d+relu", "conv2d+batchnorm", "conv2d+batchnorm+relu", "conv2d+batchnorm+add+relu"} {
+	for _, chain := range []string{"conv2d+channel_bias", "conv2d+relu",
+		"conv2d+batchnorm", "conv2d+batchnorm+relu", "conv2d+batchnorm+add+relu"} {
 		register(chain, entry{provider: own, dtypes: floats, least: tensorCores, bind: bindConv})
 	}
 	for _, chain := range []string{"conv2d+channel_bias+channel_requantize", "conv2d+relu+channel_requantize"} {
@@ -47,7 +48,8 @@ func (ws *workspace) convolutionOf(op bench.Op, then bench.Chain) (convolution, 
 // depthwise convolutions have one filter for each channel.
 func (c convolution) depthwise() bool { return c.Groups == c.x[1] && c.w[0] == c.x[1] && c.Groups > 1 }
 
-// shape is that of the product which a convolution is: a row for each pixel of Y, a column for each filter.
+// shape is that of the product which a convolution is: a row for each pixel of Y, a column for
+// each filter.
 func (c convolution) shape() gemmShape {
 	return gemmShape{
 		batch: 1, m: c.y[0] * c.y[2] * c.y[3], n: c.w[0], k: c.w[1] * c.w[2] * c.w[3], operands: 1, byRows: true, channels: c.w[1],
@@ -60,7 +62,8 @@ func (c convolution) geometry() []Arg {
 		Int(int(c.w[2])), Int(int(c.w[3])), Int(int(c.Stride)), Int(int(c.Pad))}
 }
 
-// bindConv is for a convolution and what is done to each of its elements. Batch norm is folded into it.
+// bindConv is for a convolution and what is done to each of its elements. Batch norm is folded
+// into it.
 func bindConv(ws *workspace, chain bench.Chain) (*kernel, error) {
 	op := chain[0]
 	c, err := ws.convolutionOf(op, chain[1:])
@@ -100,8 +103,8 @@ func (ws *workspace) bindDepthwise(c convolution, x, filters Arg) (*kernel, erro
 	return ws.ours("depthwise", name, linear(n, threads, 1), join([]Arg{x, filters, Int(int(c.x[0]))}, c.geometry(), args)...)
 }
 
-// filters are those of a convolution as its kernel wants them: with what is folded into them, and of a
-// depthwise one as [r,s,c].
+// filters are those of a convolution as its kernel wants them: with what is folded into them,
+// and of a depthwise one as [r,s,c].
 func (ws *workspace) filters(w *bench.Tensor, c convolution) (Address, error) {
 	t := ws.of(w)
 	if c.by == nil && !c.depthwise() {
@@ -155,7 +158,8 @@ func bindSeparable(ws *workspace, chain bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if chain[2].In[0] != chain[1].Out || !first.depthwise() || second.w[2]*second.w[3] != 1 || second.Conv2dParams != (bench.Conv2dParams{Stride: 1, Pad: 0, Groups: 1}) {
+	pointwise := second.w[2]*second.w[3] == 1 && second.Conv2dParams == bench.Conv2dParams{Stride: 1, Pad: 0, Groups: 1}
+	if chain[2].In[0] != chain[1].Out || !first.depthwise() || !pointwise {
 		return nil, fmt.Errorf("a convolution behind one that is no depthwise and pointwise one: %w", bench.ErrUnsupported)
 	}
 	filters, err := ws.filters(chain[0].In[1], first)
@@ -169,6 +173,7 @@ func bindSeparable(ws *workspace, chain bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ws.multiply("conv", "separable", second.shape(), ws.pointer(chain[0].In[0]), ws.pointer(chain[2].In[1]), second.epilogue,
+	return ws.multiply("conv", "separable", second.shape(),
+		ws.pointer(chain[0].In[0]), ws.pointer(chain[2].In[1]), second.epilogue,
 		join(first.geometry(), []Arg{Pointer(filters), Pointer(between), Int(first.activation)})...)
 }

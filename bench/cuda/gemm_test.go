@@ -35,8 +35,8 @@ func chainsOf(t *testing.T, pattern string, d schema.DType, shapes ...[]int64) [
 	return chains
 }
 
-// devices on which products are cut differently: into large tiles on one of a single SM, small ones and slices
-// on one of many.
+// devices on which products are cut differently: into large tiles on one of a single SM, small
+// ones and slices on one of many.
 func devices(t *testing.T, run func(t *testing.T, b *Backend)) {
 	for _, sms := range []int{1, 16} {
 		t.Run(fmt.Sprintf("%d SMs", sms), func(t *testing.T) {

@@ -12,8 +12,8 @@ func init() {
 	register("gemm+layernorm", entry{provider: own, dtypes: floats, least: tensorCores, bind: bindGemmLayerNorm})
 }
 
-// layer is a kernel of kernels/layers.cu or layers_gemv.cu. It is cut as its first product is, where all
-// operands are.
+// layer is a kernel of kernels/layers.cu or layers_gemv.cu. It is cut as its first product is,
+// where all operands are.
 func (ws *workspace) layer(name string, g grain, blocks int64, aligned bool, args ...[]Arg) (*kernel, error) {
 	source := "layers"
 	if g.skinny {
@@ -29,7 +29,8 @@ func (ws *workspace) staying(n int64) int64 {
 	return min(n, int64(ws.backend.sms)*resident)
 }
 
-// padding behind rows of what is between two phases, in elements: a row begins with a line of the caches.
+// padding behind rows of what is between two phases, in elements: a row begins with a line of
+// the caches.
 const padding = 128
 
 // bindSwiGLU is for SiLU(X W) * (X V).

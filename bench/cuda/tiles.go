@@ -8,8 +8,8 @@ import (
 	"hwcal/schema"
 )
 
-// gemmShape is of Y[batch,m,n] = X[batch,m,k] W[batch,k,n], as the kernels of kernels/tile.cuh and gemv.cu
-// compute it.
+// gemmShape is of Y[batch,m,n] = X[batch,m,k] W[batch,k,n], as the kernels of kernels/tile.cuh
+// and gemv.cu compute it.
 type gemmShape struct {
 	batch, m, n, k int64
 	// operands are the matrices W that one kernel multiplies X with, side by side.
@@ -66,7 +66,8 @@ func (ws *workspace) grainOf(p gemmShape) grain {
 		}
 		// X on its way in and the parts of sums on their way out.
 		g = grain{
-			kernel: fmt.Sprint(rows), skinny: true, down: rows, across: band / p.operands, sums: rows * band, resident: 4, threads: 256,
+			kernel: fmt.Sprint(rows), skinny: true, down: rows, across: band / p.operands,
+			sums: rows * band, resident: 4, threads: 256,
 			shared: max(rows*256, parts*rows*band) * sum,
 		}
 	}
@@ -85,7 +86,8 @@ func (ws *workspace) square(p gemmShape, side int64) grain {
 	sum := sum(ws.dtype).Bytes
 	warps := side / 16
 	return grain{
-		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands, sums: side * side, resident: 128 / side, threads: int(2 * side),
+		kernel: fmt.Sprintf("%dx%d", side, side), down: side, across: side / p.operands,
+		sums: side * side, resident: 128 / side, threads: int(2 * side),
 		shared: max(stages*2*side*stepBytes, warps*32*(32+32/sum)*sum),
 	}
 }
@@ -98,7 +100,8 @@ func (g grain) blocks(p gemmShape) int64 {
 // bands is the number of blocks below each other for m rows.
 func (g grain) bands(m int64) int64 { return (m + g.down - 1) / g.down }
 
-// function is the name of a kernel in that grain, of operands whose rows are multiples of 16 bytes or not.
+// function is the name of a kernel in that grain, of operands whose rows are multiples of 16
+// bytes or not.
 func (g grain) function(name string, aligned bool) string {
 	name += "_" + g.kernel
 	if !aligned {
@@ -187,7 +190,10 @@ func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epil
 	if err != nil {
 		return nil, err
 	}
-	grid := Grid{Blocks: [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)}, Threads: [3]int{g.threads}, Shared: int(g.shared)}
+	grid := Grid{
+		Blocks:  [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)},
+		Threads: [3]int{g.threads}, Shared: int(g.shared),
+	}
 	return ws.ours(source, g.function(name, aligned), grid,
 		join([]Arg{x, w}, p.dims(), then, []Arg{Int(int(g.splits))}, scratch, args)...)
 }

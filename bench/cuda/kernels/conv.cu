@@ -1,5 +1,5 @@
-// Y = conv2d(X, W) as a product by tiles, and what follows element by element. "ragged" kernels are for channels
-// that are no multiple of 16 bytes.
+// Y = conv2d(X, W) as a product by tiles, and what follows element by element. "ragged"
+// kernels are for channels that are no multiple of 16 bytes.
 #include "conv.cuh"
 
 template <int SIDE, bool ALIGNED>
@@ -27,7 +27,8 @@ CONV2D(128, conv2d_128x128_ragged, false)
 CONV2D(64, conv2d_64x64_ragged, false)
 
 #ifndef HWCAL_INT8
-// Depthwise brings rows of activation(depthwise(X) + b), a row for each pixel of Y: they are computed on their way.
+// Depthwise brings rows of activation(depthwise(X) + b), a row for each pixel of Y: they are
+// computed on their way.
 template <int ROWS, int THREADS, bool ALIGNED>
 struct Depthwise : Patches<ROWS, THREADS, ALIGNED> {
   typedef Patches<ROWS, THREADS, ALIGNED> patches;

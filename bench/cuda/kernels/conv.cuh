@@ -20,8 +20,8 @@ struct Geometry {
 #define GEOMETRY_OF \
   Geometry { h, w, c, p, q, r, s, stride, pad }
 
-// Patches brings ROWS rows of the matrix whose row is what the filter sees for a pixel of Y, [r,s,c]. It is not
-// in memory: implicit GEMM.
+// Patches brings ROWS rows of the matrix whose row is what the filter sees for a pixel of Y,
+// [r,s,c]. It is not in memory: implicit GEMM.
 template <int ROWS, int THREADS, bool ALIGNED>
 struct Patches {
   static constexpr int COUNT = ROWS * 4 / THREADS;

@@ -1,5 +1,6 @@
-// Depthwise convolution, one filter for each channel, and what follows element by element: bound by reading X and
-// writing Y. Filters are F[r,s,c]. A thread has eight neighbouring channels of PIXELS neighbours along q.
+// Depthwise convolution, one filter for each channel, and what follows element by element:
+// bound by reading X and writing Y. Filters are F[r,s,c]. A thread has eight neighbouring
+// channels of PIXELS neighbours along q.
 #include "conv.cuh"
 
 constexpr int PIXELS = 4;

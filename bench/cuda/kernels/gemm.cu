@@ -1,5 +1,5 @@
-// Y[m,n] = X[m,k] W[k,n] by tiles of 128x128 and 64x64, and what follows element by element. "ragged" kernels
-// are for operands whose rows are no multiple of 16 bytes.
+// Y[m,n] = X[m,k] W[k,n] by tiles of 128x128 and 64x64, and what follows element by element.
+// "ragged" kernels are for operands whose rows are no multiple of 16 bytes.
 #include "product.cuh"
 
 template <int SIDE, bool ALIGNED>

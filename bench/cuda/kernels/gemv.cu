@@ -1,4 +1,5 @@
-// Y[m,n] = X[m,k] W[k,n] of up to 1, 4 and 8 rows, and what follows element by element. gemv_rows is for W[n,k].
+// Y[m,n] = X[m,k] W[k,n] of up to 1, 4 and 8 rows, and what follows element by element.
+// gemv_rows is for W[n,k].
 #include "gemv.cuh"
 
 // Blocks are slices along x, and products of a batch along y.

@@ -1,6 +1,6 @@
-// Products of up to M rows, Y[m,n] = X[m,k] W[k,n], bound by reading W: every thread reads 16 bytes of it at a
-// time, and multiplies them with all rows of X on the vector units. Blocks have all of a band of columns, or a slice
-// along k of it.
+// Products of up to M rows, Y[m,n] = X[m,k] W[k,n], bound by reading W: every thread reads 16
+// bytes of it at a time, and multiplies them with all rows of X on the vector units. Blocks
+// have all of a band of columns, or a slice along k of it.
 #pragma once
 #include "tile.cuh"
 
@@ -9,8 +9,9 @@ constexpr int THREADS = 256;
 // Blocks of an SM, as far as registers allow.
 #define RESIDENT(M) (M == 1 || sizeof(elem) == 1 ? 2 : 1)
 
-// sums[rows of X][columns of the band] lie in shared memory in `parts` parts, which the block adds up. The last block of a
-// band adds the slices, in their order, and stores them; it says that it did.
+// sums[rows of X][columns of the band] lie in shared memory in `parts` parts, which the block
+// adds up. The last block of a band adds the slices, in their order, and stores them; it says
+// that it did.
 template <int M, int COLUMNS, class Out>
 __device__ inline bool finish(acc *sums, int parts, int m, int band, const Slice &s, const Scratch &scratch,
                               const Out &out) {
@@ -56,7 +57,8 @@ __device__ inline vec<elem> load(const elem *from, int left) {
 constexpr int COLUMNS = 16 * PIECE; // of a band: 256 bytes of a row of W
 constexpr int BATCH = 256;          // elements along k for which X is in shared memory
 
-// Threads are 16 across a band, and 16 along k. If there is a second W, every other 16 columns are of it.
+// Threads are 16 across a band, and 16 along k. If there is a second W, every other 16 columns
+// are of it.
 template <int M, bool ALIGNED, class Out>
 __device__ inline bool gemv(unsigned char *shared, const elem *x, int width, const elem *w, const elem *second, int m,
                             int n, int k, const Slice &s, const Scratch &scratch, const Out &out) {

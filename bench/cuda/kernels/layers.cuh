@@ -11,8 +11,9 @@ __device__ inline void swiglu(unsigned char *shared, const elem *x, const elem *
   By::both(shared, x, w, v, m, n, k, s, scratch, Gated{e, SILU});
 }
 
-// mlp: Y[m,k] = activation(X[m,k] W[k,n] + b) W2[n,k]. What is between, H[m,width] with zeros behind n, stays in the
-// L2 cache: a tile of the second product begins when those of the first that have its rows are done.
+// mlp: Y[m,k] = activation(X[m,k] W[k,n] + b) W2[n,k]. What is between, H[m,width] with zeros
+// behind n, stays in the L2 cache: a tile of the second product begins when those of the first
+// that have its rows are done.
 template <class By>
 __device__ inline void mlp(unsigned char *shared, const elem *x, const elem *w, const acc *bias, int activation,
                            const elem *w2, elem *y, int m, int n, int k, elem *h, int width, int splits, int splits2,
@@ -40,7 +41,8 @@ __device__ inline void mlp(unsigned char *shared, const elem *x, const elem *w, 
   queue.leave(shared);
 }
 
-// gemm_layernorm: Y = layernorm(X W). The sums H[m,width] stay in the L2 cache until all of a row are there.
+// gemm_layernorm: Y = layernorm(X W). The sums H[m,width] stay in the L2 cache until all of a
+// row are there.
 template <class By>
 __device__ inline void gemm_layernorm(unsigned char *shared, const elem *x, const elem *w, const elem *gamma,
                                       const elem *beta, acc eps, elem *y, int m, int n, int k, acc *h, int width,

@@ -1,12 +1,12 @@
-// Kernels of two phases in one launch: blocks take units of work in order, those of the second phase wait
-// until what they need of the first is done. As units are taken in order, all of the first are with
-// blocks that run and wait for nothing before one of the second is taken: it ends for any number
-// of blocks.
+// Kernels of two phases in one launch: blocks take units of work in order, those of the second
+// phase wait until what they need of the first is done. As units are taken in order, all of
+// the first are with blocks that run and wait for nothing before one of the second is taken:
+// it ends for any number of blocks.
 #pragma once
 #include "tile.cuh"
 
-// Queue counts units taken, blocks that left, and for each group of what the first phase writes the units that
-// are done. All are 0 between launches.
+// Queue counts units taken, blocks that left, and for each group of what the first phase
+// writes the units that are done. All are 0 between launches.
 struct Queue {
   unsigned *counters;
   int groups;

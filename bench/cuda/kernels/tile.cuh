@@ -1,7 +1,7 @@
 // A tile of a product: BM x BN sums of a block of threads, in registers; X and W come through
-// shared memory in a pipeline of asynchronous copies. All types share it: a step of the pipeline takes 64
-// bytes along k of each row, whatever the elements are, in pieces of 16 bytes. What differs is how a
-// warp multiplies (struct Warp).
+// shared memory in a pipeline of asynchronous copies. All types share it: a step of the
+// pipeline takes 64 bytes along k of each row, whatever the elements are, in pieces of 16
+// bytes. What differs is how a warp multiplies (struct Warp).
 #pragma once
 #include "epilogue.cuh"
 #include "mma.cuh"
@@ -106,9 +106,9 @@ struct Columns {
 // Warp has WM x WN sums. step adds a step of the pipeline to them; put writes 8 neighbouring rows to
 // a buffer of rows of `width` sums.
 #if defined(HWCAL_FP32)
-// Lanes are 8 x 4: each has every eighth row, and four neighbours of every 16 columns. Bits of the lane
-// are dealt so that pairs of lanes read the same of one of the operands, which shared memory serves
-// together.
+// Lanes are 8 x 4: each has every eighth row, and every fourth column or, where those are
+// neighbours in memory, four of every 16. Bits of the lane are dealt so that pairs of lanes
+// read the same of one of the operands, which shared memory serves together.
 template <int WM, int BN, Order order>
 struct Warp {
   typedef row_of<elem, 2> two;
@@ -116,6 +116,8 @@ struct Warp {
   int down = lane() >> 1 & 1 | lane() >> 2 & 6, across = lane() & 1 | lane() >> 1 & 2;
 
   static __device__ int lane() { return threadIdx.x % 32; }
+  // own is the column of sum j of a row.
+  __device__ int own(int j) const { return order == BY_ROWS ? 4 * j + across : j / 4 * 16 + across * 4 + j % 4; }
 
   __device__ void step(const unsigned char *x, const unsigned char *w, int row, int column) {
 #pragma unroll 1 // more would need more registers than there are
@@ -138,7 +140,7 @@ struct Warp {
       } else {
 #pragma unroll
         for (int j = 0; j < WN / 4; j++) {
-          two b = *(const two *)(w + piece_by_rows(column + j / 4 * 16 + across * 4 + j % 4, k / 4) + k % 4 * 4);
+          two b = *(const two *)(w + piece_by_rows(column + own(j), k / 4) + k % 4 * 4);
 #pragma unroll
           for (int i = 0; i < WM / 8; i++)
 #pragma unroll
@@ -149,7 +151,7 @@ struct Warp {
   }
   __device__ void put(int slab, acc *rows, int width) const {
 #pragma unroll
-    for (int j = 0; j < WN / 4; j++) rows[down * width + j / 4 * 16 + across * 4 + j % 4] = d[slab][j];
+    for (int j = 0; j < WN / 4; j++) rows[down * width + own(j)] = d[slab][j];
   }
 };
 
@@ -242,8 +244,8 @@ struct Warp {
 };
 #endif
 
-// last says, to all threads of a block, whether it is the last of n blocks to get here; what the others wrote
-// before is then there to be read fresh. The counter begins and ends with 0.
+// last says, to all threads of a block, whether it is the last of n blocks to get here; what
+// the others wrote before is then there to be read fresh. The counter begins and ends with 0.
 __device__ inline bool last(unsigned char *shared, unsigned *arrived, unsigned n) {
   __threadfence();
   __syncthreads();
@@ -269,8 +271,9 @@ struct Slice {
   int row, column, k, steps;
   int tile, split, splits;
 
-  // Slices of a tile follow each other, and tiles go down eight rows of tiles before they go on to the right: those that
-  // run at the same time share X and W in the L2 cache. A tile covers `down` rows and `across` columns.
+  // Slices of a tile follow each other, and tiles go down eight rows of tiles before they go
+  // on to the right: those that run at the same time share X and W in the L2 cache. A tile
+  // covers `down` rows and `across` columns.
   __device__ Slice(int unit, int splits, int m, int n, int k, int down, int across) : splits(splits) {
     const int GROUP = 8;
     tile = unit / splits;
@@ -335,8 +338,8 @@ struct Tile {
     __syncthreads();
   }
 
-  // gather adds up the slices of a tile: the block that comes last has the sums of all, in the order of the
-  // slices, so that every run rounds alike. It says whether this is the one.
+  // gather adds up the slices of a tile: the block that comes last has the sums of all, in the
+  // order of the slices, so that every run rounds alike. It says whether this is the one.
   __device__ bool gather(unsigned char *shared, const Slice &slice, const Scratch &scratch) {
     if (slice.splits == 1) return true;
     constexpr int SUMS = sizeof(warp.d) / sizeof(acc);
