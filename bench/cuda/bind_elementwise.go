@@ -17,9 +17,13 @@ func init() {
 	for _, chain := range []string{"relu", "add", "bias", "mask", "channel_bias"} {
 		register(chain, entry{provider: own, dtypes: floatsAndSums, bind: bindElementwise})
 	}
-	for _, chain := range []string{"mul", "gelu", "silu", "scale", "dropout", "bias+gelu+dropout", "batchnorm"} {
+	for _, chain := range []string{
+		"sub", "mul", "div", "exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "scale", "copy",
+		"dropout", "bias+gelu+dropout", "batchnorm",
+	} {
 		register(chain, entry{provider: own, dtypes: floats, bind: bindElementwise})
 	}
+	register("set", entry{provider: own, dtypes: floats, bind: bindSet})
 	for _, chain := range []string{"requantize", "channel_requantize"} {
 		register(chain, entry{provider: own, dtypes: []schema.DType{schema.INT8}, bind: bindRequantize})
 	}
@@ -41,9 +45,12 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 	args := []Arg{ws.pointer(c.Output()), ws.pointer(x)}
 	total := Long(x.Elems())
 	switch name {
-	case "relu", "gelu", "silu":
+	case "exp", "tanh": // which are functions of C, too
+		name += "_all"
 		args = append(args, total)
-	case "add", "mul":
+	case "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "copy":
+		args = append(args, total)
+	case "add", "sub", "mul", "div":
 		args = append(args, ws.pointer(c[0].In[1]), total)
 	case "bias", "mask":
 		name = "add_repeated"
@@ -75,6 +82,12 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	grid := linear(x.Elems(), elementwiseThreads, elementwiseVectors*ws.vector(x))
 	return ws.ours("elementwise", name, grid, args...)
+}
+
+func bindSet(ws *workspace, c bench.Chain) (*kernel, error) {
+	y := c[0].Out
+	grid := linear(y.Elems(), elementwiseThreads, elementwiseVectors*ws.vector(y))
+	return ws.ours("elementwise", "set", grid, ws.pointer(y), Long(y.Elems()), ws.scalar(c[0].Params.(bench.SetParams).Value))
 }
 
 // bindCausalScale leaves out what is not seen.

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"strings"
+
 	"hwcal/bench"
 	"hwcal/schema"
 )
@@ -11,6 +13,11 @@ func init() {
 	}
 	for _, chain := range []string{"layernorm", "add+layernorm"} {
 		register(chain, entry{provider: own, dtypes: floats, bind: bindLayerNorm})
+	}
+	register("rmsnorm", entry{provider: own, dtypes: floats, bind: bindRMSNorm})
+	register("cross_entropy", entry{provider: own, dtypes: floats, bind: bindCrossEntropy})
+	for _, r := range []bench.Reduction{bench.ReduceSum, bench.ReduceMax, bench.ReduceMean} {
+		register("reduce_"+string(r)+"_rows", entry{provider: own, dtypes: floats, bind: bindReduceRows})
 	}
 }
 
@@ -72,4 +79,39 @@ func bindLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	return ws.ours("rows", "layernorm_"+size, grid,
 		ws.pointer(y), ws.pointer(c[0].In[0]), second, ws.pointer(norm.In[1]), ws.pointer(norm.In[2]),
 		Long(rows), Int(int(n)), ws.scalar(norm.Params.(bench.LayerNormParams).Eps))
+}
+
+func bindRMSNorm(ws *workspace, c bench.Chain) (*kernel, error) {
+	op, y := c[0], c[0].Out
+	n := y.Dims[len(y.Dims)-1]
+	rows := y.Elems() / n
+	size, grid := ws.rowsKernel(rows, n)
+	return ws.ours("rows", "rmsnorm_"+size, grid, ws.pointer(y), ws.pointer(op.In[0]), ws.pointer(op.In[1]),
+		Long(rows), Int(int(n)), ws.scalar(op.Params.(bench.RMSNormParams).Eps))
+}
+
+func bindCrossEntropy(ws *workspace, c bench.Chain) (*kernel, error) {
+	op, x := c[0], c[0].In[0]
+	size, grid := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	return ws.ours("rows", "cross_entropy_"+size, grid, ws.pointer(op.Out), ws.pointer(x), ws.pointer(op.In[1]),
+		Long(x.Dims[0]), Int(int(x.Dims[1])))
+}
+
+func bindReduceRows(ws *workspace, c bench.Chain) (*kernel, error) {
+	op, x := c[0], c[0].In[0]
+	size, grid := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	maximum, factor := ws.reduction(op, x.Dims[1])
+	return ws.ours("rows", "reduce_rows_"+size, grid, ws.pointer(op.Out), ws.pointer(x),
+		Long(x.Dims[0]), Int(int(x.Dims[1])), maximum, factor)
+}
+
+// reduction says whether the maximum of n elements is wanted, or what to multiply their sum by.
+func (ws *workspace) reduction(op bench.Op, n int64) (maximum, factor Arg) {
+	switch {
+	case strings.HasPrefix(op.Name, "reduce_max_"):
+		return Int(1), ws.scalar(1)
+	case strings.HasPrefix(op.Name, "reduce_mean_"):
+		return Int(0), ws.scalar(1 / float64(n))
+	}
+	return Int(0), ws.scalar(1)
 }

@@ -73,11 +73,14 @@ func (e *emulatedCompiler) Compile(u Unit, c Capability) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range emulatedKernel.FindAllSubmatch(source, -1) {
+	kernels := emulatedKernel.FindAllSubmatch(source, -1)
+	// Kernels may have the names of functions of libc.
+	source = emulatedKernel.ReplaceAll(source, []byte("[[gnu::used]] void kernel_$1("))
+	for _, k := range kernels {
 		source = fmt.Appendf(source, `
 extern "C" __attribute__((visibility("default"))) const char *emulated_launch_%[1]s(
     const unsigned long long *args, int given, const int *grid, long shared, unsigned long long seed) {
-  return emulated_launch(emulated_kernel<%[1]s>::call, emulated_kernel<%[1]s>::parameters, args, given, grid, shared, seed);
+  return emulated_launch(emulated_kernel<kernel_%[1]s>::call, emulated_kernel<kernel_%[1]s>::parameters, args, given, grid, shared, seed);
 }
 `, k[1])
 	}

@@ -119,12 +119,35 @@ KERNEL mul(elem *y, const elem *x, const elem *z, long long n) {
   map(y, x, n, as_many{z}, [](acc v, const items &z, int i, long long) { return v * wide(z.at[i]); });
 }
 
-KERNEL gelu(elem *y, const elem *x, long long n) {
-  map(y, x, n, nothing{}, [](acc v, nothing::values, int, long long) { return gelu_of(v); });
+KERNEL sub(elem *y, const elem *x, const elem *z, long long n) {
+  map(y, x, n, as_many{z}, [](acc v, const items &z, int i, long long) { return v - wide(z.at[i]); });
 }
 
-KERNEL silu(elem *y, const elem *x, long long n) {
-  map(y, x, n, nothing{}, [](acc v, nothing::values, int, long long) { return silu_of(v); });
+KERNEL div(elem *y, const elem *x, const elem *z, long long n) {
+  map(y, x, n, as_many{z}, [](acc v, const items &z, int i, long long) { return v / wide(z.at[i]); });
+}
+
+#define MAP(name, result)                                                                       \
+  KERNEL name(elem *y, const elem *x, long long n) {                                            \
+    map(y, x, n, nothing{}, [](acc v, nothing::values, int, long long) { return result; });     \
+  }
+MAP(gelu, gelu_of(v))
+MAP(gelu_tanh, gelu_tanh_of(v))
+MAP(silu, silu_of(v))
+MAP(sigmoid, sigmoid_of(v))
+MAP(tanh_all, tanh_of(v))
+MAP(exp_all, exp_of(v))
+MAP(copy, v)
+
+KERNEL set(elem *y, long long n, acc value) {
+  items v;
+#pragma unroll
+  for (int i = 0; i < W; i++) v.at[i] = narrow(value);
+#pragma unroll
+  for (int u = 0; u < each; u++) {
+    long long at = ((long long)blockIdx.x * each + u) * blockDim.x * W + threadIdx.x * W;
+    if (at < n) store(y, at, n, v);
+  }
 }
 
 KERNEL scale(elem *y, const elem *x, long long n, acc factor) {

@@ -4,13 +4,15 @@
 // for a number E of elements that each thread keeps in registers, or 0: then the row is longer, and
 // read again for each pass. They read 16 bytes at once, or, where rows are no multiples
 // of that, single elements: G of them.
-#include "activation.cuh"
+#include "types.cuh"
 
 constexpr int W = 16 / sizeof(elem);
 constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
 
 __device__ inline float power_of_two(float x) { return exp2f(x); }
 __device__ inline double power_of_two(double x) { return exp2(x); }
+__device__ inline float logarithm(float x) { return logf(x); }
+__device__ inline double logarithm(double x) { return log(x); }
 __device__ inline float inverse_root(float x) { return rsqrtf(x); }
 __device__ inline double inverse_root(double x) { return rsqrt(x); }
 
@@ -157,6 +159,55 @@ __device__ inline void layernorm(elem *y, int n, const elem *gamma, const elem *
   });
 }
 
+// rmsnorm writes y[j] = x[j] / sqrt(mean of x^2 + eps) gamma[j].
+template <int E, int G, typename Read>
+__device__ inline void rmsnorm(elem *y, int n, const elem *gamma, acc eps, Read read) {
+  Row<E, G, Read> row(n, read);
+  acc squares = 0;
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) squares += v[i] * v[i];
+  });
+  acc r = inverse_root(add_group(squares) / n + eps);
+  row.each([&](acc (&v)[G], int j) {
+    acc g[G];
+    get(g, gamma + j);
+#pragma unroll
+    for (int i = 0; i < G; i++) v[i] *= r * g[i];
+    put(y + j, v);
+  });
+}
+
+// cross_entropy gives log(sum of e^x) - picked.
+template <int E, int G, typename Read>
+__device__ inline acc cross_entropy(int n, acc picked, Read read) {
+  constexpr acc log2e = 1.4426950408889634;
+  Row<E, G, Read> row(n, read);
+  acc largest = lowest, sum = 0;
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) largest = v[i] > largest ? v[i] : largest;
+  });
+  largest = max_group(largest);
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) sum += power_of_two((v[i] - largest) * log2e);
+  });
+  return largest + logarithm(add_group(sum)) - picked;
+}
+
+// reduced gives the maximum, or factor times the sum.
+template <int E, int G, typename Read>
+__device__ inline acc reduced(int n, int maximum, acc factor, Read read) {
+  Row<E, G, Read> row(n, read);
+  acc all = maximum ? lowest : 0;
+  row.each([&](acc (&v)[G], int) {
+#pragma unroll
+    for (int i = 0; i < G; i++) all = !maximum ? all + v[i] : v[i] > all ? v[i] : all;
+  });
+  return maximum ? max_group(all) : add_group(all) * factor;
+}
+
 // The row of a thread's group. Groups behind the last row compute it once more, as all threads are
 // needed at barriers.
 __device__ inline long long row_of(long long rows) {
@@ -198,6 +249,34 @@ __device__ inline long long row_of(long long rows) {
     });                                                                                                      \
   }
 
+#define RMSNORM(name, threads, E, G)                                                                        \
+  KERNEL __launch_bounds__(threads, 1) rmsnorm_##name(elem *y, const elem *x, const elem *gamma, long long rows, \
+                                                      int n, acc eps) {                                     \
+    long long row = row_of(rows);                                                                           \
+    x += row * n;                                                                                           \
+    rmsnorm<E, G>(y + row * n, n, gamma, eps, [=](acc(&v)[G], int j) { get(v, x + j); });                   \
+  }
+
+// y[row] = the loss of x[rows][n] for the classes labels[rows].
+#define CROSS_ENTROPY(name, threads, E, G)                                                                  \
+  KERNEL __launch_bounds__(threads, 1) cross_entropy_##name(elem *y, const elem *x, const int *labels,      \
+                                                            long long rows, int n) {                        \
+    long long row = row_of(rows);                                                                           \
+    x += row * n;                                                                                           \
+    acc loss = cross_entropy<E, G>(n, widen(x[labels[row]]), [=](acc(&v)[G], int j) { get(v, x + j); });    \
+    if (threadIdx.x == 0) y[row] = narrow(loss);                                                            \
+  }
+
+// y[row] = the maximum of x[rows][n], or factor times the sum.
+#define REDUCE(name, threads, E, G)                                                                         \
+  KERNEL __launch_bounds__(threads, 1) reduce_rows_##name(elem *y, const elem *x, long long rows, int n,    \
+                                                          int maximum, acc factor) {                        \
+    long long row = row_of(rows);                                                                           \
+    x += row * n;                                                                                           \
+    acc all = reduced<E, G>(n, maximum, factor, [=](acc(&v)[G], int j) { get(v, x + j); });                 \
+    if (threadIdx.x == 0) y[row] = narrow(all);                                                             \
+  }
+
 // The sizes, with the most threads of a block and the elements that a thread keeps, as rowsKernel of
 // bind_rows.go chooses them.
 #define SIZES(KIND)                                       \
@@ -209,3 +288,6 @@ __device__ inline long long row_of(long long rows) {
   KIND(long_single, 1024, 0, 1)
 SIZES(SOFTMAX)
 SIZES(LAYERNORM)
+SIZES(RMSNORM)
+SIZES(CROSS_ENTROPY)
+SIZES(REDUCE)

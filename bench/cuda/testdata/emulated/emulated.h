@@ -20,8 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-// Kernels keep the linkage of C++: their names may be those of functions of libc. The attribute is
-// how the driver finds them.
+// The attribute is how the driver finds kernels.
 #undef KERNEL
 #define KERNEL [[gnu::used]] void
 #define __global__
