@@ -50,7 +50,7 @@ func TestCuBLASLt(t *testing.T) {
 			if narrow && name != "sums" && name != "batched" {
 				continue
 			}
-			implementation, err := s.verifyWhole(t, c, d)
+			implementation, err := s.verify(t, c, d)
 			if want := "cublaslt_12.9.1 algo 67 tile 20 cluster 3"; err != nil || implementation != want {
 				t.Errorf("%s %s: %q, want %q: %v", name, d, implementation, want, err)
 			}
@@ -83,7 +83,7 @@ func TestCuBLASLtUnsupported(t *testing.T) {
 		"not the right arch": {bench.Chain{bench.Gemm(matrix(5, 16), matrix(16, 16))}, schema.BF16, "cublasLtMatmul", 8, []string{"ARCH_MISMATCH"}},
 	} {
 		s.fail(c.call, c.code)
-		_, err := s.verifyWhole(t, c.chain, c.dtype)
+		err := s.refuses(t, cuBLASLt, c.chain, c.dtype)
 		if !errors.Is(err, bench.ErrUnsupported) {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -97,11 +97,11 @@ func TestCuBLASLtUnsupported(t *testing.T) {
 	// What goes wrong is no lack of support.
 	gemm := bench.Chain{bench.Gemm(matrix(5, 16), matrix(16, 16))}
 	s.fail("cublasLtMatmul", 13)
-	if _, err := s.verifyWhole(t, gemm, schema.FP16); err == nil || errors.Is(err, bench.ErrUnsupported) || !strings.Contains(err.Error(), "EXECUTION_FAILED") {
+	if err := s.refuses(t, cuBLASLt, gemm, schema.FP16); err == nil || errors.Is(err, bench.ErrUnsupported) || !strings.Contains(err.Error(), "EXECUTION_FAILED") {
 		t.Errorf("failed execution: %v", err)
 	}
 	s.fail("cublasLtMatmulDescCreate", 3)
-	if _, err := s.verifyWhole(t, gemm, schema.FP16); !errors.Is(err, bench.ErrMemory) {
+	if err := s.refuses(t, cuBLASLt, gemm, schema.FP16); !errors.Is(err, bench.ErrMemory) {
 		t.Errorf("out of memory: %v", err)
 	}
 	s.fail("cublasLtCreate", 1)

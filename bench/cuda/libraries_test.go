@@ -4,13 +4,10 @@ package cuda
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"hwcal/bench"
-	"hwcal/bench/ref"
 	"hwcal/schema"
 )
 
@@ -51,55 +48,36 @@ func newLibraryStub(t *testing.T, name string, p provider, load func(Context, ..
 	return s
 }
 
-// verifyWhole binds a chain to its best kernel, executes it, compares all elements with the float64
-// reference, and names the kernel. The operations by themselves need no kernels.
-func (s libraryStub) verifyWhole(t *testing.T, c bench.Chain, d schema.DType) (string, error) {
+// verify compares the kernels of a chain, fused and one by one, with the float64 reference, and names
+// the one of the whole chain.
+func (s libraryStub) verify(t *testing.T, c bench.Chain, d schema.DType) (string, error) {
 	t.Helper()
-	ws, err := s.Open(bench.Case{Chain: c, DType: d, Seed: 7})
-	if err != nil {
+	if _, err := bench.Verify(s.Backend, bench.Case{Chain: c, DType: d, Seed: 7}); err != nil {
 		return "", err
 	}
+	ws := must[bench.Workspace](t)(s.Open(bench.Case{Chain: c, DType: d}))
 	defer func() { check(t, ws.Close()) }()
-	k, err := ws.Bind(c)
-	if err != nil {
-		return "", err
-	}
-	fields := map[*bench.Tensor]ref.Field{}
-	for _, x := range c.Inputs() {
-		v := must[[]float64](t)(ws.(*workspace).values(x))
-		fields[x] = ref.Exact(func(i int64) float64 { return v[i] })
-	}
-	p := ref.Precision{U: 0x1p-23, Stored: ref.Rounding{U: 2 * d.UnitRoundoff(), Tiny: 0x1p-25}}
-	for _, op := range c {
-		in := make([]ref.Field, len(op.In))
-		for i, x := range op.In {
-			in[i] = fields[x]
-		}
-		fields[op.Out] = op.Ref(in, p)
-		if !op.Out.Sums {
-			fields[op.Out] = p.Stored.Round(fields[op.Out])
+	return must[bench.Kernel](t)(ws.Bind(c)).Implementation(), nil
+}
+
+// refuses is the error with which a provider's binder refuses a chain.
+func (s libraryStub) refuses(t *testing.T, p provider, c bench.Chain, d schema.DType) error {
+	t.Helper()
+	ws := must[bench.Workspace](t)(s.Open(bench.Case{Chain: c, DType: d}))
+	defer func() { check(t, ws.Close()) }()
+	for _, e := range s.usable(c.String(), d) {
+		if e.provider == p {
+			_, err := e.bind(ws.(*workspace), c)
+			return err
 		}
 	}
-	y := c.Output()
-	all := make([]int64, y.Elems())
-	for i := range all {
-		all[i] = int64(i)
-	}
-	check(t, ws.Poison(y, all))
-	if _, err := bench.Sample(ws, []bench.Kernel{k}, 1); err != nil {
-		return "", err
-	}
-	for i, got := range must[[]float64](t)(ws.(*workspace).values(y)) {
-		if want := fields[y](int64(i)); !(math.Abs(got-want.V) <= want.E) {
-			return k.Implementation(), fmt.Errorf("%v[%d] = %g, want %g +- %.2g", y.Dims, i, got, want.V, want.E)
-		}
-	}
-	return k.Implementation(), nil
+	t.Fatalf("%s has no entry for %s in %s", p, c, d)
+	return nil
 }
 
 // A library that is not there says where was looked; one of another kind, what it lacks.
 func TestLibraryErrors(t *testing.T) {
-	for what, load := range map[string]func(Context, ...string) (library, error){"libcublaslt": loadCuBLASLt} {
+	for what, load := range map[string]func(Context, ...string) (library, error){"libcublaslt": loadCuBLASLt, "libcudnn": loadCuDNN} {
 		if _, err := load(&emulated{}, "libnothing.so.1"); err == nil || !strings.Contains(err.Error(), "libnothing.so.1 not found") {
 			t.Errorf("%s, absent: %v", what, err)
 		}

@@ -40,5 +40,7 @@ func Open(dev schema.Device) (*Backend, error) {
 	}
 	l, err := openCuBLASLt(context)
 	b.add(cuBLASLt, l, err)
+	l, err = openCuDNN(context)
+	b.add(cuDNN, l, err)
 	return b, nil
 }

@@ -46,7 +46,7 @@ func buildStub(t *testing.T, name string, flags ...string) string {
 			args = append(args, "-I", filepath.Join(dir, part, "include"))
 		}
 	}
-	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, append(args, "-lm")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path

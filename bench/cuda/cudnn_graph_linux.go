@@ -1,0 +1,217 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// graph is built from operations over tensors, each of which is described once. The first error
+// ends it, and plans tells it.
+type graph struct {
+	ws        *workspace
+	library   *cudnnLibrary
+	err       error
+	ops       []descriptor
+	tensors   int64 // described so far; the number of one is its unique id
+	ids       []int64
+	addresses []Address // of the tensors with these ids
+}
+
+func (ws *workspace) graphOf() *graph {
+	return &graph{ws: ws, library: ws.backend.libraries[cuDNN].(*cudnnLibrary)}
+}
+
+// attribute is a value for a descriptor, or several of the same type.
+type attribute struct {
+	name, kind int32
+	n          int64
+	values     unsafe.Pointer
+}
+
+func one[T any](name, kind int32, v T) attribute { return attribute{name, kind, 1, unsafe.Pointer(&v)} }
+
+func many[T any](name, kind int32, v []T) attribute {
+	return attribute{name, kind, int64(len(v)), unsafe.Pointer(unsafe.SliceData(v))}
+}
+
+// make makes a descriptor with attributes, which lives until the workspace is closed.
+func (g *graph) make(kind int32, attributes ...attribute) descriptor {
+	if g.err != nil {
+		return 0
+	}
+	d, err := g.try(kind, attributes...)
+	g.err = err
+	return d
+}
+
+// try leaves the graph as it was if there is no such descriptor.
+func (g *graph) try(kind int32, attributes ...attribute) (descriptor, error) {
+	d, err := g.empty(kind)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range attributes {
+		if err := g.library.check("cudnnBackendSetAttribute", g.library.setOne(d, a.name, a.kind, a.n, a.values)); err != nil {
+			return 0, fmt.Errorf("attribute %d: %w", a.name, err)
+		}
+	}
+	return d, g.library.check("cudnnBackendFinalize", g.library.finalizeOne(d))
+}
+
+// empty is a descriptor without attributes, for the library to fill.
+func (g *graph) empty(kind int32) (descriptor, error) {
+	var d descriptor
+	if err := g.library.check("cudnnBackendCreateDescriptor", g.library.newOne(kind, &d)); err != nil {
+		return 0, fmt.Errorf("descriptor %d: %w", kind, err)
+	}
+	g.ws.closers = append(g.ws.closers, func() error {
+		return g.library.check("cudnnBackendDestroyDescriptor", g.library.destroyOne(d))
+	})
+	return d, nil
+}
+
+// node is a tensor of a graph.
+type node struct {
+	descriptor descriptor
+	dims       []int64
+}
+
+// Where the elements of a tensor are.
+type storage int
+
+const (
+	virtual  storage = iota // nowhere: it is handed from one operation to the next
+	inMemory                // of the device
+	byValue                 // of the host, from where it is read at each execution
+)
+
+// tensor describes one with strides in elements.
+func (g *graph) tensor(dataType int32, dims, strides []int64, s storage, at Address) node {
+	g.tensors++
+	attributes := []attribute{
+		one[int64](attrTensorAlignment, typeInt64, cudnnAlignment), one(attrTensorType, typeDataType, dataType),
+		many(attrTensorDims, typeInt64, dims), many(attrTensorStrides, typeInt64, strides), one(attrTensorID, typeInt64, g.tensors),
+	}
+	switch s {
+	case virtual:
+		attributes = append(attributes, one(attrTensorVirtual, typeBoolean, true))
+	case byValue:
+		attributes = append(attributes, one(attrTensorByValue, typeBoolean, true))
+	}
+	if s != virtual {
+		g.ids, g.addresses = append(g.ids, g.tensors), append(g.addresses, at)
+	}
+	return node{g.make(kindTensor, attributes...), dims}
+}
+
+// rowMajorStrides are those of a tensor without gaps.
+func rowMajorStrides(dims []int64) []int64 {
+	strides := make([]int64, len(dims))
+	n := int64(1)
+	for i := len(dims) - 1; i >= 0; i-- {
+		strides[i] = n
+		n *= dims[i]
+	}
+	return strides
+}
+
+// channelsLastStrides are those of X[n,c,h,w] kept as [n,h,w,c].
+func channelsLastStrides(dims []int64) []int64 {
+	c, h, w := dims[1], dims[2], dims[3]
+	return []int64{c * h * w, 1, c * w, c}
+}
+
+// stridesOf a tensor as the device keeps it.
+func stridesOf(t *tensor) []int64 {
+	if t.layout == channelsLast {
+		return channelsLastStrides(t.Dims)
+	}
+	return rowMajorStrides(t.Dims)
+}
+
+// stored is a tensor of the case.
+func (g *graph) stored(t *tensor) node {
+	return g.tensor(cudnnTypeOf(t, g.ws.dtype), t.Dims, stridesOf(t), inMemory, t.address)
+}
+
+// between is handed on in a type, with strides as of the tensor that it ends in.
+func (g *graph) between(dataType int32, dims, strides []int64) node {
+	return g.tensor(dataType, dims, strides, virtual, 0)
+}
+
+// float is a factor in fp32, and integer one in int32, of a graph whose tensors have four
+// dimensions.
+func (g *graph) float(v float64) node { return g.scalar(cudnnFloat, math.Float32bits(float32(v))) }
+func (g *graph) integer(v int64) node { return g.scalar(cudnnInt32, uint32(int32(v))) }
+
+func (g *graph) scalar(dataType int32, bits uint32) node {
+	ones := []int64{1, 1, 1, 1}
+	// The library reads it when it executes a plan: it must not be in memory of Go.
+	mem, a, err := g.ws.context.AllocHost(4)
+	if err != nil {
+		g.err = errors.Join(g.err, err)
+		return node{}
+	}
+	g.ws.hosts = append(g.ws.hosts, a)
+	*(*uint32)(unsafe.Pointer(&mem[0])) = bits
+	return g.tensor(dataType, ones, ones, byValue, Address(uintptr(unsafe.Pointer(&mem[0]))))
+}
+
+// cudnnTypeOf the elements of a tensor.
+func cudnnTypeOf(t *tensor, d schema.DType) int32 {
+	switch {
+	case t.Sums, t.Factors:
+		return cudnnFloat
+	case d == schema.FP16:
+		return cudnnHalf
+	case d == schema.BF16:
+		return cudnnBF16
+	}
+	return cudnnFloat
+}
+
+// pointwise is y = mode(x, b, t), computed in a type; b and t may be left out. A mode that needs it is
+// given the axis along which it counts.
+func (g *graph) pointwise(mode, compute int32, y node, in []node, more ...attribute) {
+	d := g.make(kindPointwise, append([]attribute{one(attrPointwiseMode, typePointwise, mode), one(attrPointwiseType, typeDataType, compute)}, more...)...)
+	attributes := []attribute{one(attrPointwiseDescriptor, typeDescriptor, d), one(attrPointwiseY, typeDescriptor, y.descriptor)}
+	for i, x := range in {
+		attributes = append(attributes, one([]int32{attrPointwiseX, attrPointwiseB, attrPointwiseT}[i], typeDescriptor, x.descriptor))
+	}
+	g.ops = append(g.ops, g.make(kindPointwiseOp, attributes...))
+}
+
+// axis is what an index is counted along.
+func axis(i int64) attribute { return one(attrPointwiseAxis, typeInt64, i) }
+
+// reduce is y = mode of all elements of x along the dimensions in which y has one.
+func (g *graph) reduce(mode int32, y, x node) {
+	d := g.make(kindReduction, one(attrReductionMode, typeReduction, mode), one[int32](attrReductionType, typeDataType, cudnnFloat))
+	g.ops = append(g.ops, g.make(kindReductionOp,
+		one(attrReductionDescriptor, typeDescriptor, d), one(attrReductionX, typeDescriptor, x.descriptor), one(attrReductionY, typeDescriptor, y.descriptor)))
+}
+
+// matmul is y = a b, of matrices in the last two dimensions, added in fp32.
+func (g *graph) matmul(y, a, b node) {
+	d := g.make(kindMatmul, one[int32](attrMatmulType, typeDataType, cudnnFloat))
+	g.ops = append(g.ops, g.make(kindMatmulOp, one(attrMatmulDescriptor, typeDescriptor, d),
+		one(attrMatmulA, typeDescriptor, a.descriptor), one(attrMatmulB, typeDescriptor, b.descriptor), one(attrMatmulC, typeDescriptor, y.descriptor)))
+}
+
+// convolve is y = the cross-correlation of x with the filters w, added in fp32.
+func (g *graph) convolve(y, x, w node, p bench.Conv2dParams) {
+	pad := []int64{p.Pad, p.Pad}
+	d := g.make(kindConvolution, one[int32](attrConvType, typeDataType, cudnnFloat), one[int32](attrConvMode, typeConvolution, crossCorrelation),
+		many(attrConvDilations, typeInt64, []int64{1, 1}), many(attrConvStrides, typeInt64, []int64{p.Stride, p.Stride}),
+		many(attrConvPostPaddings, typeInt64, pad), many(attrConvPrePaddings, typeInt64, pad), one[int64](attrConvSpatialDims, typeInt64, 2))
+	g.ops = append(g.ops, g.make(kindConvolutionOp, one[float32](attrConvAlpha, typeFloat, 1), one[float32](attrConvBeta, typeFloat, 0),
+		one(attrConvDescriptor, typeDescriptor, d), one(attrConvW, typeDescriptor, w.descriptor),
+		one(attrConvX, typeDescriptor, x.descriptor), one(attrConvY, typeDescriptor, y.descriptor)))
+}

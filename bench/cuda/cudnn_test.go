@@ -1,0 +1,90 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// build makes the chain of a pattern of bench.
+func build(t *testing.T, pattern, shape string) bench.Chain {
+	t.Helper()
+	p := must[bench.Pattern](t)(bench.Lookup(pattern))
+	s := must[bench.Shape](t)(bench.ParseShape(shape, p.Dims))
+	return must[bench.Chain](t)(p.Build(s, bench.Place{}))
+}
+
+// Every graph in every type agrees with the float64 reference, so that dimensions, strides, the order of operations,
+// factors and folded weights are right; and fp32 is computed without tensor cores.
+func TestCuDNN(t *testing.T) {
+	s := newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+	for _, c := range []struct{ pattern, shape string }{
+		{"Conv2d_Bias", "2x4x5x6x3x3x1x1x1"},
+		{"Conv2d_ReLU", "1x6x7x5x4x3x2x1x2"}, // strided, in groups
+		{"Conv2d_ReLU", "1x4x5x5x6x1x1x0x1"},
+		{"Conv2d_BatchNorm", "2x3x6x5x4x3x1x1x1"},
+		{"Conv2d_BatchNorm_ReLU", "1x3x6x5x4x3x1x0x1"},
+		{"Conv2d_BatchNorm_Add_ReLU", "2x4x4x5x4x3x1x1x1"},
+		{"Full_Attention", "2x3x5x8"},
+		{"Causal_Attention", "1x2x5x5x8"},
+		{"Causal_Attention", "2x2x3x7x8"}, // the last queries of more keys
+		{"Grouped_Query_Attention", "2x4x2x5x6x8"},
+		{"Decode_Attention", "2x6x2x7x8"},
+	} {
+		types := []schema.DType{schema.FP32, schema.TF32, schema.FP16, schema.BF16}
+		if strings.Contains(c.pattern, "Attention") {
+			types = types[2:]
+		}
+		for _, d := range types {
+			name, err := s.verify(t, build(t, c.pattern, c.shape), d)
+			want := "cudnn_9.12.3 engine 42 knobs 2=7"
+			if d == schema.FP32 {
+				want = "cudnn_9.12.3 engine 43 knobs 2=7"
+			}
+			if err != nil || name != want {
+				t.Errorf("%s %s %s: %q, want %q: %v", c.pattern, c.shape, d, name, want, err)
+			}
+		}
+	}
+	// The convolution alone, with a bias of its own.
+	c := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")[:1]
+	if _, err := s.verify(t, c, schema.BF16); err != nil {
+		t.Error(err)
+	}
+	if got := s.Libraries()["cudnn"]; got != "9.12.3" {
+		t.Errorf("version %s", got)
+	}
+}
+
+func TestCuDNNErrors(t *testing.T) {
+	s := newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+	c := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")
+	for what, test := range map[string]struct {
+		call string
+		code int32
+		want error
+		text string
+	}{
+		"no engine":           {"cudnnBackendGetAttribute", 3001, bench.ErrUnsupported, "status 3001: the reason"},
+		"wrong descriptor":    {"cudnnBackendFinalize", 2000, bench.ErrUnsupported, "cudnnBackendFinalize"},
+		"not executed":        {"cudnnBackendExecute", 3000, bench.ErrUnsupported, "cudnnBackendExecute"},
+		"no memory on device": {"cudnnBackendExecute", 4004, bench.ErrMemory, "4004"},
+		"failed":              {"cudnnBackendExecute", 5000, nil, "5000"},
+	} {
+		s.fail(test.call, test.code)
+		err := s.refuses(t, cuDNN, c, schema.FP16)
+		s.fail("", 0)
+		if err == nil || test.want != nil && !errors.Is(err, test.want) || test.want == nil && isUnsupported(err) || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s.fail("cudnnCreate", 1001)
+	if _, err := loadCuDNN(s.context, s.path); err == nil || !strings.Contains(err.Error(), "cuDNN 9.12.3: cudnnCreate: cuDNN status 1001") {
+		t.Errorf("create: %v", err)
+	}
+}
