@@ -1,0 +1,49 @@
+package cuda
+
+import "hwcal/bench"
+
+func init() {
+	register("transpose", entry{provider: own, dtypes: floats, bind: bindTranspose})
+	register("concat", entry{provider: own, dtypes: floats, bind: bindConcat})
+	register("embedding", entry{provider: own, dtypes: floats, bind: bindEmbedding})
+}
+
+func bindTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
+	const side = 32 // as in moves.cu
+	x := c[0].In[0]
+	tiles := divideUp(x.Dims[0], side) * divideUp(x.Dims[1], side)
+	return ws.ours("moves", "transpose", Grid{Blocks: [3]int{int(tiles)}, Threads: [3]int{side, 8}},
+		ws.pointer(c[0].Out), ws.pointer(x), Int(int(x.Dims[0])), Int(int(x.Dims[1])))
+}
+
+func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {
+	x, z := c[0].In[0], c[0].In[1]
+	rows, n, k := x.Dims[0], x.Dims[1], z.Dims[1]
+	grid, vectors := ws.rowMoves(rows, n, k)
+	return ws.ours("moves", "concat", grid,
+		ws.pointer(c[0].Out), ws.pointer(x), ws.pointer(z), Long(rows), Int(int(n)), Int(int(k)), vectors)
+}
+
+func bindEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {
+	table, indices := c[0].In[0], c[0].In[1]
+	rows, n := indices.Elems(), table.Dims[1]
+	grid, vectors := ws.rowMoves(rows, n)
+	return ws.ours("moves", "embedding", grid,
+		ws.pointer(c[0].Out), ws.pointer(table), ws.pointer(indices), Long(rows), Int(int(n)), vectors)
+}
+
+// rowMoves is a grid with a group of threads for each row, and whether widths allow them 16 bytes
+// at once.
+func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg) {
+	const warp, block = 32, 256
+	vector, vectors, widest := 16/ws.dtype.Bytes(), 1, int64(0)
+	for _, n := range widths {
+		widest = max(widest, n)
+		if n%vector != 0 {
+			vectors = 0
+		}
+	}
+	threads := min(roundUp(divideUp(widest, vector), warp), block)
+	groups := block / threads
+	return Grid{Blocks: [3]int{int(divideUp(rows, groups))}, Threads: [3]int{int(threads), int(groups)}}, Int(vectors)
+}
