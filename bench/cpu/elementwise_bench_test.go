@@ -11,7 +11,8 @@ import (
 )
 
 // BenchmarkElementwise reports the bandwidth of each element-wise operation as a share
-// of that of the stream kernel `copy` on the same working set and threads, in each level
+// of that of the stream kernel `copy` (of `read` where the result is a number a row or column) on
+// the same working set and threads, in each level
 // of the memory: the best of many samples of either, in turn. Transcendental functions
 // take longer than L1 and L2 to copy: what binds them there is arithmetic.
 func BenchmarkElementwise(b *testing.B) {
@@ -28,7 +29,7 @@ func BenchmarkElementwise(b *testing.B) {
 			for _, level := range []struct {
 				name  string
 				bytes int64 // of the working set of a thread
-			}{{"L1", 16 << 10}, {"L2", 512 << 10}, {"L3", 3 << 20}, {"DRAM", 64 << 20}} {
+			}{{"L1", 16 << 10}, {"L2", 512 << 10}, {"L3", 3 << 20}, {"DRAM", 256 << 20}} {
 				for threads := 1; threads <= len(backend.cpus); threads++ {
 					b.Run(fmt.Sprintf("%s/%s/%s/%d", isa, d, level.name, threads), func(b *testing.B) {
 						shares(b, backend, d, level.bytes*int64(threads), threads)
@@ -127,31 +128,39 @@ func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads
 		}
 		sides = append(sides, &side{body: k.(*kernel).body, bytes: bench.Chain{op}.UnfusedBytes(d), n: 1})
 	}
-	reference := &side{body: copying(ws, ops[0]), bytes: ops[0].Out.Bytes(d) * 2, n: 1}
+	x := ops[0].In[0]
+	copies := &side{body: streaming(ws, "copy", ops[0].Out, x), bytes: x.Bytes(d) * 2, n: 1}
+	reads := &side{body: streaming(ws, "read", x, x), bytes: x.Bytes(d), n: 1}
 	for b.Loop() {
 		for _, s := range sides {
-			reference.sample(ws.team)
+			copies.sample(ws.team)
+			reads.sample(ws.team)
 			s.sample(ws.team)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(reference.best/1e9, "GB/s-copy")
+	b.ReportMetric(copies.best/1e9, "GB/s-copy")
+	b.ReportMetric(reads.best/1e9, "GB/s-read")
 	for i, s := range sides {
-		b.ReportMetric(s.best/reference.best, ops[i].Name+"/copy")
+		if ops[i].Out.Elems() <= x.Elems()/benchCols {
+			b.ReportMetric(s.best/reads.best, ops[i].Name+"/read")
+			continue
+		}
+		b.ReportMetric(s.best/copies.best, ops[i].Name+"/copy")
 	}
 }
 
-// copying is the stream kernel from the operation's input to its output.
-func copying(ws *workspace, op bench.Op) func(w *worker) {
-	src, dst := as[float64](ws.bytes(op.In[0])), as[float64](ws.bytes(op.Out))
+// streaming is a stream kernel over two tensors.
+func streaming(ws *workspace, name string, first, second *bench.Tensor) func(w *worker) {
+	a, b := as[float64](ws.bytes(first)), as[float64](ws.bytes(second))
 	for _, k := range streamKernels(ws.isa) {
-		if k.name == "copy" {
-			parts := partsOf(ws, len(src), lineElems)
+		if k.name == name {
+			parts := partsOf(ws, len(a), lineElems)
 			return func(w *worker) {
 				p := parts[w.id]
-				k.run(1, dst[p.lo:p.hi], src[p.lo:p.hi], nil, 0)
+				k.run(1, a[p.lo:p.hi], b[p.lo:p.hi], nil, 0)
 			}
 		}
 	}
-	panic("cpu: no kernel copy")
+	panic("cpu: no stream kernel " + name)
 }

@@ -3294,7 +3294,7 @@ next:
 	RET
 
 // func vecScaleMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·vecScaleMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3316,6 +3316,7 @@ TEXT ·vecScaleMulF32AVX2(SB), NOSPLIT, $0-73
 	SUBQ         R10, R9
 
 row:
+	LEAQ  (CX)(DI*4), R11
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
 	JEQ   ntskip
@@ -3325,31 +3326,36 @@ row:
 	JLT   ntdone
 
 nt:
-	VMOVUPS  (CX), Y1
-	VMOVUPS  32(CX), Y3
-	VMOVUPS  64(CX), Y5
-	VMOVUPS  96(CX), Y7
-	VMULPS   Y0, Y1, Y1
-	VMULPS   Y0, Y3, Y3
-	VMULPS   Y0, Y5, Y5
-	VMULPS   Y0, Y7, Y7
-	VMOVUPS  (R8), Y2
-	VMOVUPS  32(R8), Y4
-	VMOVUPS  64(R8), Y6
-	VMOVUPS  96(R8), Y8
-	VMULPS   Y2, Y1, Y1
-	VMULPS   Y4, Y3, Y3
-	VMULPS   Y6, Y5, Y5
-	VMULPS   Y8, Y7, Y7
-	VMOVNTPS Y1, (AX)
-	VMOVNTPS Y3, 32(AX)
-	VMOVNTPS Y5, 64(AX)
-	VMOVNTPS Y7, 96(AX)
-	ADDQ     $+128, AX
-	ADDQ     $+128, CX
-	ADDQ     $+128, R8
-	SUBQ     $+32, R10
-	JGE      nt
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y5
+	VMOVUPS    96(CX), Y7
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 96(R11)
+	VMULPS     Y0, Y1, Y1
+	VMULPS     Y0, Y3, Y3
+	VMULPS     Y0, Y5, Y5
+	VMULPS     Y0, Y7, Y7
+	VMOVUPS    (R8), Y2
+	VMOVUPS    32(R8), Y4
+	VMOVUPS    64(R8), Y6
+	VMOVUPS    96(R8), Y8
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y4, Y3, Y3
+	VMULPS     Y6, Y5, Y5
+	VMULPS     Y8, Y7, Y7
+	VMOVNTPS   Y1, (AX)
+	VMOVNTPS   Y3, 32(AX)
+	VMOVNTPS   Y5, 64(AX)
+	VMOVNTPS   Y7, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R8
+	ADDQ       $+128, R11
+	SUBQ       $+32, R10
+	JGE        nt
 
 ntdone:
 	ADDQ $+32, R10
@@ -3359,31 +3365,36 @@ ntskip:
 	JLT  maindone
 
 main:
-	VMOVUPS (CX), Y1
-	VMOVUPS 32(CX), Y3
-	VMOVUPS 64(CX), Y5
-	VMOVUPS 96(CX), Y7
-	VMULPS  Y0, Y1, Y1
-	VMULPS  Y0, Y3, Y3
-	VMULPS  Y0, Y5, Y5
-	VMULPS  Y0, Y7, Y7
-	VMOVUPS (R8), Y2
-	VMOVUPS 32(R8), Y4
-	VMOVUPS 64(R8), Y6
-	VMOVUPS 96(R8), Y8
-	VMULPS  Y2, Y1, Y1
-	VMULPS  Y4, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y8, Y7, Y7
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y3, 32(AX)
-	VMOVUPS Y5, 64(AX)
-	VMOVUPS Y7, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, CX
-	ADDQ    $+128, R8
-	SUBQ    $+32, R10
-	JGE     main
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y5
+	VMOVUPS    96(CX), Y7
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 96(R11)
+	VMULPS     Y0, Y1, Y1
+	VMULPS     Y0, Y3, Y3
+	VMULPS     Y0, Y5, Y5
+	VMULPS     Y0, Y7, Y7
+	VMOVUPS    (R8), Y2
+	VMOVUPS    32(R8), Y4
+	VMOVUPS    64(R8), Y6
+	VMOVUPS    96(R8), Y8
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y4, Y3, Y3
+	VMULPS     Y6, Y5, Y5
+	VMULPS     Y8, Y7, Y7
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y5, 64(AX)
+	VMOVUPS    Y7, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R8
+	ADDQ       $+128, R11
+	SUBQ       $+32, R10
+	JGE        main
 
 maindone:
 	ADDQ $+32, R10
@@ -3391,25 +3402,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (CX), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS (R8), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $+32, AX
-	ADDQ    $+32, CX
-	ADDQ    $+32, R8
-	SUBQ    $+8, R10
-	JGE     single
+	VMOVUPS    (CX), Y1
+	PREFETCHT0 (R11)
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    (R8), Y2
+	VMULPS     Y2, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R8
+	ADDQ       $+32, R11
+	SUBQ       $+8, R10
+	JGE        single
 
 singledone:
 	ADDQ       $+8, R10
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
 	SHLQ       $0x02, R10
-	SUBQ       R10, R11
-	VMOVUPS    (R11), Y1
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y1
 	VMASKMOVPS (CX), Y1, Y2
+	PREFETCHT0 (R11)
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS (R8), Y1, Y3
 	VMULPS     Y3, Y2, Y2
@@ -3435,7 +3449,7 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -3464,48 +3478,40 @@ nt:
 	VMINPS       Y8, Y2, Y8
 	VMULPS       Y4, Y4, Y5
 	VMULPS       Y8, Y8, Y9
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y9, Y10
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y9, Y10
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y8, Y10, Y10
-	VMINPS       Y6, Y2, Y6
-	VMINPS       Y10, Y2, Y10
-	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
-	VORPS        vecConstf32avx2<>+992(SB), Y10, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VADDPS       Y1, Y6, Y5
+	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y5, Y9
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VSUBPS       Y9, Y6, Y9
+	VSUBPS       Y12, Y10, Y12
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y5, Y5
 	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y9, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
-	VDIVPS       Y5, Y9, Y5
-	VDIVPS       Y6, Y12, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y11, Y10, Y10
+	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y10, Y9
+	VDIVPS       Y5, Y6, Y5
+	VDIVPS       Y9, Y10, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y7, Y0, Y7
 	VFNMADD231PS Y5, Y4, Y3
@@ -3535,48 +3541,40 @@ main:
 	VMINPS       Y8, Y2, Y8
 	VMULPS       Y4, Y4, Y5
 	VMULPS       Y8, Y8, Y9
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y9, Y10
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y9, Y10
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y8, Y10, Y10
-	VMINPS       Y6, Y2, Y6
-	VMINPS       Y10, Y2, Y10
-	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
-	VORPS        vecConstf32avx2<>+992(SB), Y10, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VADDPS       Y1, Y6, Y5
+	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y5, Y9
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
+	VSUBPS       Y9, Y6, Y9
+	VSUBPS       Y12, Y10, Y12
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y5, Y5
 	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y9, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
-	VDIVPS       Y5, Y9, Y5
-	VDIVPS       Y6, Y12, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y11, Y10, Y10
+	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
+	VADDPS       vecConstf32avx2<>+352(SB), Y10, Y9
+	VDIVPS       Y5, Y6, Y5
+	VDIVPS       Y9, Y10, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y7, Y0, Y7
 	VFNMADD231PS Y5, Y4, Y3
@@ -3599,27 +3597,23 @@ single:
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y5, Y6
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y6
-	VMINPS       Y6, Y2, Y6
-	VORPS        vecConstf32avx2<>+992(SB), Y6, Y6
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y5
+	VADDPS       Y1, Y6, Y5
 	VSUBPS       Y1, Y5, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VSUBPS       Y7, Y6, Y7
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
+	VDIVPS       Y5, Y6, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
 	VMOVUPS      Y3, (AX)
@@ -3640,27 +3634,23 @@ singledone:
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VMULPS       Y5, Y5, Y6
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1504(SB), Y6, Y7
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y7
-	VMINPS       Y7, Y2, Y7
-	VORPS        vecConstf32avx2<>+992(SB), Y7, Y7
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y6
+	VADDPS       Y1, Y7, Y6
 	VSUBPS       Y1, Y6, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VSUBPS       Y8, Y7, Y8
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y8, Y8
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
-	VDIVPS       Y6, Y8, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y6
+	VDIVPS       Y6, Y7, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
@@ -3682,8 +3672,8 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
 	MOVQ         DI, R8
@@ -4180,7 +4170,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	SHLQ         $0x02, SI
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 
 row:
@@ -4188,10 +4178,10 @@ row:
 	MOVQ         room+24(FP), R12
 	TESTQ        R12, R12
 	CMOVQEQ      AX, R12
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y5
 	TESTQ        DX, DX
 	JZ           plain
 	MOVQ         n+64(FP), R9
@@ -4250,7 +4240,7 @@ addsingledone:
 	VMASKMOVPS   (DX)(R10*1), Y6, Y8
 	VADDPS       Y8, Y7, Y7
 	VMASKMOVPS   Y7, Y6, (R12)(R10*1)
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
@@ -4293,7 +4283,7 @@ maxsingledone:
 	SUBQ         R9, R13
 	VMOVUPS      (R13), Y6
 	VMASKMOVPS   (CX)(R10*1), Y6, Y7
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
@@ -4310,6 +4300,7 @@ known:
 	VMAXPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VBROADCASTSS scale+72(FP), Y3
+	VMULPS       vecConstf32avx2<>+128(SB), Y3, Y3
 	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
@@ -4335,70 +4326,62 @@ expmain:
 	VMAXPS       Y11, Y0, Y11
 	VMAXPS       Y14, Y0, Y14
 	VMAXPS       Y17, Y0, Y17
-	VMOVAPS      Y1, Y9
-	VMOVAPS      Y1, Y12
-	VMOVAPS      Y1, Y15
-	VMOVAPS      Y1, Y18
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y11, Y12
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y14, Y15
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y17, Y18
+	VADDPS       Y1, Y8, Y9
+	VADDPS       Y1, Y11, Y12
+	VADDPS       Y1, Y14, Y15
+	VADDPS       Y1, Y17, Y18
 	VSUBPS       Y1, Y9, Y10
 	VSUBPS       Y1, Y12, Y13
 	VSUBPS       Y1, Y15, Y16
 	VSUBPS       Y1, Y18, Y19
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y13, Y11
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y16, Y14
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y19, Y17
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y13, Y11
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y16, Y14
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y19, Y17
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y13
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y16
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y19
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y13
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y16
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y19
+	VSUBPS       Y10, Y8, Y10
+	VSUBPS       Y13, Y11, Y13
+	VSUBPS       Y16, Y14, Y16
+	VSUBPS       Y19, Y17, Y19
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y14
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y17
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y19, Y17
 	VPSLLD       $0x17, Y9, Y9
 	VPSLLD       $0x17, Y12, Y12
 	VPSLLD       $0x17, Y15, Y15
 	VPSLLD       $0x17, Y18, Y18
-	VMULPS       Y9, Y10, Y10
-	VMULPS       Y12, Y13, Y13
-	VMULPS       Y15, Y16, Y16
-	VMULPS       Y18, Y19, Y19
-	VMOVUPS      Y10, (R12)(R10*1)
-	VMOVUPS      Y13, 32(R12)(R10*1)
-	VMOVUPS      Y16, 64(R12)(R10*1)
-	VMOVUPS      Y19, 96(R12)(R10*1)
-	VADDPS       Y10, Y4, Y4
-	VADDPS       Y13, Y5, Y5
-	VADDPS       Y16, Y6, Y6
-	VADDPS       Y19, Y7, Y7
+	VMULPS       Y9, Y8, Y8
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y15, Y14, Y14
+	VMULPS       Y18, Y17, Y17
+	VMOVUPS      Y8, (R12)(R10*1)
+	VMOVUPS      Y11, 32(R12)(R10*1)
+	VMOVUPS      Y14, 64(R12)(R10*1)
+	VMOVUPS      Y17, 96(R12)(R10*1)
+	VADDPS       Y8, Y4, Y4
+	VADDPS       Y11, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y17, Y7, Y7
 	ADDQ         $+128, R10
 	SUBQ         $+32, R9
 	JGE          expmain
@@ -4413,22 +4396,20 @@ expsingle:
 	VMOVUPS      (CX)(R10*1), Y8
 	VFMSUB213PS  Y2, Y3, Y8
 	VMAXPS       Y8, Y0, Y8
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y9
+	VADDPS       Y1, Y8, Y9
 	VSUBPS       Y1, Y9, Y10
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y10, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y10, Y8
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y10
+	VSUBPS       Y10, Y8, Y10
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
 	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y10, Y10
-	VMOVUPS      Y10, (R12)(R10*1)
-	VADDPS       Y10, Y4, Y4
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      Y8, (R12)(R10*1)
+	VADDPS       Y8, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+8, R9
 	JGE          expsingle
@@ -4444,23 +4425,21 @@ expsingledone:
 	VMASKMOVPS   (CX)(R10*1), Y8, Y9
 	VFMSUB213PS  Y2, Y3, Y9
 	VMAXPS       Y9, Y0, Y9
-	VMOVAPS      Y1, Y2
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y9, Y2
+	VADDPS       Y1, Y9, Y2
 	VSUBPS       Y1, Y2, Y3
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y3
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y9, Y3
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y3
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y3
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y3
+	VSUBPS       Y3, Y9, Y3
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y3, Y9
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y3, Y9
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y3, Y9
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y3, Y9
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y3, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y9
 	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y8, (R12)(R10*1)
-	VANDPS       Y8, Y3, Y3
-	VADDPS       Y3, Y4, Y4
+	VMULPS       Y2, Y9, Y9
+	VMASKMOVPS   Y9, Y8, (R12)(R10*1)
+	VANDPS       Y8, Y9, Y9
+	VADDPS       Y9, Y4, Y4
 
 expdone:
 	VADDPS       Y6, Y4, Y4
@@ -4752,7 +4731,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -5131,10 +5110,10 @@ stripdone:
 TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
@@ -5168,7 +5147,7 @@ stripsingledone:
 	SUBQ         CX, BX
 	VMOVUPS      (BX), Y4
 	VMASKMOVPS   (AX)(DX*1), Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
 	VMAXPS       Y5, Y0, Y0
 
@@ -5270,12 +5249,14 @@ TEXT ·vecRowExpSumF32AVX2(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS largest+16(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+128(SB), Y3
+	VMULPS       Y3, Y0, Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
 	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
@@ -5285,78 +5266,70 @@ TEXT ·vecRowExpSumF32AVX2(SB), NOSPLIT, $0-28
 stripmain:
 	PREFETCHT0   (BX)(DX*1)
 	PREFETCHT0   64(BX)(DX*1)
-	VMOVUPS      (AX)(DX*1), Y7
-	VMOVUPS      32(AX)(DX*1), Y10
-	VMOVUPS      64(AX)(DX*1), Y13
-	VMOVUPS      96(AX)(DX*1), Y16
-	VSUBPS       Y0, Y7, Y7
-	VSUBPS       Y0, Y10, Y10
-	VSUBPS       Y0, Y13, Y13
-	VSUBPS       Y0, Y16, Y16
-	VMAXPS       Y7, Y1, Y7
-	VMAXPS       Y10, Y1, Y10
-	VMAXPS       Y13, Y1, Y13
-	VMAXPS       Y16, Y1, Y16
-	VMOVAPS      Y2, Y8
-	VMOVAPS      Y2, Y11
-	VMOVAPS      Y2, Y14
-	VMOVAPS      Y2, Y17
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y13, Y14
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y16, Y17
-	VSUBPS       Y2, Y8, Y9
-	VSUBPS       Y2, Y11, Y12
-	VSUBPS       Y2, Y14, Y15
-	VSUBPS       Y2, Y17, Y18
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y15, Y13
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y18, Y16
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y15, Y13
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y18, Y16
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y15
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y18
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y16, Y18
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y16, Y18
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y16, Y18
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y16, Y18
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y18
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y15
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y18
-	VPSLLD       $0x17, Y8, Y8
-	VPSLLD       $0x17, Y11, Y11
-	VPSLLD       $0x17, Y14, Y14
-	VPSLLD       $0x17, Y17, Y17
-	VMULPS       Y8, Y9, Y9
-	VMULPS       Y11, Y12, Y12
-	VMULPS       Y14, Y15, Y15
-	VMULPS       Y17, Y18, Y18
-	VADDPS       Y9, Y3, Y3
-	VADDPS       Y12, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VADDPS       Y18, Y6, Y6
+	VMOVUPS      (AX)(DX*1), Y8
+	VMOVUPS      32(AX)(DX*1), Y11
+	VMOVUPS      64(AX)(DX*1), Y14
+	VMOVUPS      96(AX)(DX*1), Y17
+	VFMSUB213PS  Y0, Y3, Y8
+	VFMSUB213PS  Y0, Y3, Y11
+	VFMSUB213PS  Y0, Y3, Y14
+	VFMSUB213PS  Y0, Y3, Y17
+	VMAXPS       Y8, Y1, Y8
+	VMAXPS       Y11, Y1, Y11
+	VMAXPS       Y14, Y1, Y14
+	VMAXPS       Y17, Y1, Y17
+	VADDPS       Y2, Y8, Y9
+	VADDPS       Y2, Y11, Y12
+	VADDPS       Y2, Y14, Y15
+	VADDPS       Y2, Y17, Y18
+	VSUBPS       Y2, Y9, Y10
+	VSUBPS       Y2, Y12, Y13
+	VSUBPS       Y2, Y15, Y16
+	VSUBPS       Y2, Y18, Y19
+	VSUBPS       Y10, Y8, Y10
+	VSUBPS       Y13, Y11, Y13
+	VSUBPS       Y16, Y14, Y16
+	VSUBPS       Y19, Y17, Y19
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y14
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y17
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y19, Y17
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VPSLLD       $0x17, Y15, Y15
+	VPSLLD       $0x17, Y18, Y18
+	VMULPS       Y9, Y8, Y8
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y15, Y14, Y14
+	VMULPS       Y18, Y17, Y17
+	VADDPS       Y8, Y4, Y4
+	VADDPS       Y11, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y17, Y7, Y7
 	ADDQ         $+128, DX
 	SUBQ         $+32, CX
 	JGE          stripmain
@@ -5368,24 +5341,22 @@ stripmaindone:
 
 stripsingle:
 	PREFETCHT0   (BX)(DX*1)
-	VMOVUPS      (AX)(DX*1), Y7
-	VSUBPS       Y0, Y7, Y7
-	VMAXPS       Y7, Y1, Y7
-	VMOVAPS      Y2, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
-	VSUBPS       Y2, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y9, Y9
-	VADDPS       Y9, Y3, Y3
+	VMOVUPS      (AX)(DX*1), Y8
+	VFMSUB213PS  Y0, Y3, Y8
+	VMAXPS       Y8, Y1, Y8
+	VADDPS       Y2, Y8, Y9
+	VSUBPS       Y2, Y9, Y10
+	VSUBPS       Y10, Y8, Y10
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VADDPS       Y8, Y4, Y4
 	ADDQ         $+32, DX
 	SUBQ         $+8, CX
 	JGE          stripsingle
@@ -5396,40 +5367,38 @@ stripsingledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
-	VMOVUPS      (SI), Y7
+	VMOVUPS      (SI), Y8
 	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPS   (AX)(DX*1), Y7, Y8
-	VSUBPS       Y0, Y8, Y8
-	VMAXPS       Y8, Y1, Y8
-	VMOVAPS      Y2, Y0
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y8, Y0
+	VMASKMOVPS   (AX)(DX*1), Y8, Y9
+	VFMSUB213PS  Y0, Y3, Y9
+	VMAXPS       Y9, Y1, Y9
+	VADDPS       Y2, Y9, Y0
 	VSUBPS       Y2, Y0, Y1
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y8
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y8, Y1
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y1
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y1
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y8, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y1
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y1
+	VSUBPS       Y1, Y9, Y1
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y1, Y2
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y1, Y2
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y1, Y2
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y1, Y2
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y1, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y2
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y1
-	VANDPS       Y7, Y1, Y1
-	VADDPS       Y1, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VANDPS       Y8, Y2, Y2
+	VADDPS       Y2, Y4, Y4
 
 stripdone:
-	VADDPS       Y5, Y3, Y3
 	VADDPS       Y6, Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0x4e, X3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0xb1, X3, X0
-	VADDPS       X0, X3, X3
-	VBROADCASTSS X3, Y3
-	VMOVSS       X3, ret+24(FP)
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0x4e, X4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0xb1, X4, X0
+	VADDPS       X0, X4, X4
+	VBROADCASTSS X4, Y4
+	VMOVSS       X4, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -5623,10 +5592,10 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -6052,7 +6021,7 @@ one:
 	RET
 
 // func vecTransposeF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-49
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
@@ -6061,29 +6030,39 @@ TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-49
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, BX
 	MOVBQZX nt+48(FP), SI
+	MOVQ    m+32(FP), DI
+	IMULQ   BX, DI
 
 columns:
-	MOVQ AX, DI
-	MOVQ CX, R8
-	MOVQ m+32(FP), R9
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ m+32(FP), R10
 
 square:
-	VMOVUPS    (R8), Y0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y2
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y4
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y6
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Y7
-	ADDQ       BX, R8
+	VMOVUPS    (R9), Y0
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y1
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y2
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y3
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y4
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y5
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y6
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Y7
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
 	VUNPCKLPS  Y3, Y2, Y1
@@ -6110,50 +6089,50 @@ square:
 	VPERM2F128 $0x31, Y4, Y0, Y0
 	TESTQ      SI, SI
 	JNE        nt
-	MOVQ       DI, R10
-	VMOVUPS    Y6, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y7, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y2, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y8, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y3, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y1, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y5, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Y0, (R10)
+	MOVQ       R8, R11
+	VMOVUPS    Y6, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y7, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y2, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y8, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y3, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y1, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y5, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Y0, (R11)
 	JMP        stored
 
 nt:
-	MOVQ     DI, R10
-	VMOVNTPS Y6, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y7, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y2, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y8, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y3, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y1, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y5, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Y0, (R10)
+	MOVQ     R8, R11
+	VMOVNTPS Y6, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y7, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y2, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y8, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y3, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y1, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y5, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Y0, (R11)
 
 stored:
-	ADDQ $+32, DI
-	SUBQ $+8, R9
+	ADDQ $+32, R8
+	SUBQ $+8, R10
 	JNZ  square
 	ADDQ $+32, CX
-	MOVQ DX, DI
-	SHLQ $0x03, DI
-	ADDQ DI, AX
+	MOVQ DX, R8
+	SHLQ $0x03, R8
+	ADDQ R8, AX
 	SUBQ $+8, n+40(FP)
 	JNZ  columns
 	VZEROUPPER
@@ -6691,87 +6670,103 @@ DATA vecConstf32avx2<>+1456(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1460(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1464(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1468(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1472(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1476(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1480(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1484(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1488(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1492(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1496(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1500(SB)/4, $0x3d922279
-DATA vecConstf32avx2<>+1504(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1508(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1512(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1516(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1520(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1524(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1528(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1532(SB)/4, $0x3fcc422a
-DATA vecConstf32avx2<>+1536(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1540(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1544(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1548(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1552(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1556(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1560(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1564(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1568(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1572(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1576(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1580(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1584(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1588(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1592(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1596(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1600(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1604(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1608(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1612(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1616(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1620(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1624(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1628(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1632(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1636(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1640(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1644(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1648(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1652(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1656(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1660(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1664(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1668(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1672(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1676(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1680(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1684(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1688(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1692(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1696(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1700(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1704(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1708(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1712(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1716(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1720(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1724(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1728(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1732(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1736(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1740(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1744(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1748(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1752(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1756(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1760(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1764(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1768(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1772(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1776(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1780(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1784(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1788(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1792
+DATA vecConstf32avx2<>+1472(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1476(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1480(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1484(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1488(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1492(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1496(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1500(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1504(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1508(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1512(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1516(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1520(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1524(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1528(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1532(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1536(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1540(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1544(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1548(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1552(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1556(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1560(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1564(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1568(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1572(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1576(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1580(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1584(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1588(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1592(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1596(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1600(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1604(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1608(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1612(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1616(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1620(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1624(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1628(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1632(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1636(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1640(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1644(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1648(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1652(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1656(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1660(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1664(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1668(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1672(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1676(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1680(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1684(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1688(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1692(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1696(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1700(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1704(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1708(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1712(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1716(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1720(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1724(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1728(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1732(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1736(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1740(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1744(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1748(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1752(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1756(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1760(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1764(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1768(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1772(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1776(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1780(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1784(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1788(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1792(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1796(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1800(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1804(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1808(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1812(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1816(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1820(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1824(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1828(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1832(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1836(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1840(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1844(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1848(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1852(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1856
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -4558,7 +4558,7 @@ next:
 	RET
 
 // func vecScaleMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecScaleMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -4580,6 +4580,7 @@ TEXT ·vecScaleMulF32AVX512(SB), NOSPLIT, $0-73
 	SUBQ         CX, R10
 
 row:
+	LEAQ  (DX)(R8*4), R11
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
 	JEQ   ntskip
@@ -4589,51 +4590,60 @@ row:
 	JLT   ntdone
 
 nt:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  64(DX), Z3
-	VMOVUPS  128(DX), Z5
-	VMOVUPS  192(DX), Z7
-	VMOVUPS  256(DX), Z9
-	VMOVUPS  320(DX), Z11
-	VMOVUPS  384(DX), Z13
-	VMOVUPS  448(DX), Z15
-	VMULPS   Z0, Z1, Z1
-	VMULPS   Z0, Z3, Z3
-	VMULPS   Z0, Z5, Z5
-	VMULPS   Z0, Z7, Z7
-	VMULPS   Z0, Z9, Z9
-	VMULPS   Z0, Z11, Z11
-	VMULPS   Z0, Z13, Z13
-	VMULPS   Z0, Z15, Z15
-	VMOVUPS  (R9), Z2
-	VMOVUPS  64(R9), Z4
-	VMOVUPS  128(R9), Z6
-	VMOVUPS  192(R9), Z8
-	VMOVUPS  256(R9), Z10
-	VMOVUPS  320(R9), Z12
-	VMOVUPS  384(R9), Z14
-	VMOVUPS  448(R9), Z16
-	VMULPS   Z2, Z1, Z1
-	VMULPS   Z4, Z3, Z3
-	VMULPS   Z6, Z5, Z5
-	VMULPS   Z8, Z7, Z7
-	VMULPS   Z10, Z9, Z9
-	VMULPS   Z12, Z11, Z11
-	VMULPS   Z14, Z13, Z13
-	VMULPS   Z16, Z15, Z15
-	VMOVNTPS Z1, (AX)
-	VMOVNTPS Z3, 64(AX)
-	VMOVNTPS Z5, 128(AX)
-	VMOVNTPS Z7, 192(AX)
-	VMOVNTPS Z9, 256(AX)
-	VMOVNTPS Z11, 320(AX)
-	VMOVNTPS Z13, 384(AX)
-	VMOVNTPS Z15, 448(AX)
-	ADDQ     $+512, AX
-	ADDQ     $+512, DX
-	ADDQ     $+512, R9
-	SUBQ     $+128, CX
-	JGE      nt
+	VMOVUPS    (DX), Z1
+	VMOVUPS    64(DX), Z3
+	VMOVUPS    128(DX), Z5
+	VMOVUPS    192(DX), Z7
+	VMOVUPS    256(DX), Z9
+	VMOVUPS    320(DX), Z11
+	VMOVUPS    384(DX), Z13
+	VMOVUPS    448(DX), Z15
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	VMULPS     Z0, Z1, Z1
+	VMULPS     Z0, Z3, Z3
+	VMULPS     Z0, Z5, Z5
+	VMULPS     Z0, Z7, Z7
+	VMULPS     Z0, Z9, Z9
+	VMULPS     Z0, Z11, Z11
+	VMULPS     Z0, Z13, Z13
+	VMULPS     Z0, Z15, Z15
+	VMOVUPS    (R9), Z2
+	VMOVUPS    64(R9), Z4
+	VMOVUPS    128(R9), Z6
+	VMOVUPS    192(R9), Z8
+	VMOVUPS    256(R9), Z10
+	VMOVUPS    320(R9), Z12
+	VMOVUPS    384(R9), Z14
+	VMOVUPS    448(R9), Z16
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z4, Z3, Z3
+	VMULPS     Z6, Z5, Z5
+	VMULPS     Z8, Z7, Z7
+	VMULPS     Z10, Z9, Z9
+	VMULPS     Z12, Z11, Z11
+	VMULPS     Z14, Z13, Z13
+	VMULPS     Z16, Z15, Z15
+	VMOVNTPS   Z1, (AX)
+	VMOVNTPS   Z3, 64(AX)
+	VMOVNTPS   Z5, 128(AX)
+	VMOVNTPS   Z7, 192(AX)
+	VMOVNTPS   Z9, 256(AX)
+	VMOVNTPS   Z11, 320(AX)
+	VMOVNTPS   Z13, 384(AX)
+	VMOVNTPS   Z15, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	ADDQ       $+512, R11
+	SUBQ       $+128, CX
+	JGE        nt
 
 ntdone:
 	ADDQ $+128, CX
@@ -4643,51 +4653,60 @@ ntskip:
 	JLT  maindone
 
 main:
-	VMOVUPS (DX), Z1
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z5
-	VMOVUPS 192(DX), Z7
-	VMOVUPS 256(DX), Z9
-	VMOVUPS 320(DX), Z11
-	VMOVUPS 384(DX), Z13
-	VMOVUPS 448(DX), Z15
-	VMULPS  Z0, Z1, Z1
-	VMULPS  Z0, Z3, Z3
-	VMULPS  Z0, Z5, Z5
-	VMULPS  Z0, Z7, Z7
-	VMULPS  Z0, Z9, Z9
-	VMULPS  Z0, Z11, Z11
-	VMULPS  Z0, Z13, Z13
-	VMULPS  Z0, Z15, Z15
-	VMOVUPS (R9), Z2
-	VMOVUPS 64(R9), Z4
-	VMOVUPS 128(R9), Z6
-	VMOVUPS 192(R9), Z8
-	VMOVUPS 256(R9), Z10
-	VMOVUPS 320(R9), Z12
-	VMOVUPS 384(R9), Z14
-	VMOVUPS 448(R9), Z16
-	VMULPS  Z2, Z1, Z1
-	VMULPS  Z4, Z3, Z3
-	VMULPS  Z6, Z5, Z5
-	VMULPS  Z8, Z7, Z7
-	VMULPS  Z10, Z9, Z9
-	VMULPS  Z12, Z11, Z11
-	VMULPS  Z14, Z13, Z13
-	VMULPS  Z16, Z15, Z15
-	VMOVUPS Z1, (AX)
-	VMOVUPS Z3, 64(AX)
-	VMOVUPS Z5, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	VMOVUPS Z9, 256(AX)
-	VMOVUPS Z11, 320(AX)
-	VMOVUPS Z13, 384(AX)
-	VMOVUPS Z15, 448(AX)
-	ADDQ    $+512, AX
-	ADDQ    $+512, DX
-	ADDQ    $+512, R9
-	SUBQ    $+128, CX
-	JGE     main
+	VMOVUPS    (DX), Z1
+	VMOVUPS    64(DX), Z3
+	VMOVUPS    128(DX), Z5
+	VMOVUPS    192(DX), Z7
+	VMOVUPS    256(DX), Z9
+	VMOVUPS    320(DX), Z11
+	VMOVUPS    384(DX), Z13
+	VMOVUPS    448(DX), Z15
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	VMULPS     Z0, Z1, Z1
+	VMULPS     Z0, Z3, Z3
+	VMULPS     Z0, Z5, Z5
+	VMULPS     Z0, Z7, Z7
+	VMULPS     Z0, Z9, Z9
+	VMULPS     Z0, Z11, Z11
+	VMULPS     Z0, Z13, Z13
+	VMULPS     Z0, Z15, Z15
+	VMOVUPS    (R9), Z2
+	VMOVUPS    64(R9), Z4
+	VMOVUPS    128(R9), Z6
+	VMOVUPS    192(R9), Z8
+	VMOVUPS    256(R9), Z10
+	VMOVUPS    320(R9), Z12
+	VMOVUPS    384(R9), Z14
+	VMOVUPS    448(R9), Z16
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z4, Z3, Z3
+	VMULPS     Z6, Z5, Z5
+	VMULPS     Z8, Z7, Z7
+	VMULPS     Z10, Z9, Z9
+	VMULPS     Z12, Z11, Z11
+	VMULPS     Z14, Z13, Z13
+	VMULPS     Z16, Z15, Z15
+	VMOVUPS    Z1, (AX)
+	VMOVUPS    Z3, 64(AX)
+	VMOVUPS    Z5, 128(AX)
+	VMOVUPS    Z7, 192(AX)
+	VMOVUPS    Z9, 256(AX)
+	VMOVUPS    Z11, 320(AX)
+	VMOVUPS    Z13, 384(AX)
+	VMOVUPS    Z15, 448(AX)
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	ADDQ       $+512, R11
+	SUBQ       $+128, CX
+	JGE        main
 
 maindone:
 	ADDQ $+128, CX
@@ -4695,29 +4714,32 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS (R9), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, R9
-	SUBQ    $+16, CX
-	JGE     single
+	VMOVUPS    (DX), Z1
+	PREFETCHT0 (R11)
+	VMULPS     Z0, Z1, Z1
+	VMOVUPS    (R9), Z2
+	VMULPS     Z2, Z1, Z1
+	VMOVUPS    Z1, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, DX
+	ADDQ       $+64, R9
+	ADDQ       $+64, R11
+	SUBQ       $+16, CX
+	JGE        single
 
 singledone:
-	ADDQ      $+16, CX
-	JZ        next
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (DX), K1, Z1
-	VMULPS    Z0, Z1, Z1
-	VMOVUPS.Z (R9), K1, Z2
-	VMULPS    Z2, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)
+	ADDQ       $+16, CX
+	JZ         next
+	MOVQ       $0x00000001, R12
+	SHLQ       CL, R12
+	DECQ       R12
+	KMOVW      R12, K1
+	VMOVUPS.Z  (DX), K1, Z1
+	PREFETCHT0 (R11)
+	VMULPS     Z0, Z1, Z1
+	VMOVUPS.Z  (R9), K1, Z2
+	VMULPS     Z2, Z1, Z1
+	VMOVUPS    Z1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4739,7 +4761,7 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+176(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -4758,142 +4780,126 @@ row:
 	JLT   ntdone
 
 nt:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z7
-	VMOVUPS           128(DX), Z11
-	VMOVUPS           192(DX), Z15
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z15, Z16
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z8, Z2, Z8
-	VMINPS            Z12, Z2, Z12
-	VMINPS            Z16, Z2, Z16
-	VMULPS            Z4, Z4, Z5
-	VMULPS            Z8, Z8, Z9
-	VMULPS            Z12, Z12, Z13
-	VMULPS            Z16, Z16, Z17
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z9, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z13, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z17, Z18
-	VMULPS            Z4, Z6, Z6
-	VMULPS            Z8, Z10, Z10
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z16, Z18, Z18
-	VMINPS            Z6, Z2, Z6
-	VMINPS            Z10, Z2, Z10
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z18, Z2, Z18
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z10, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z14
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z18, Z18
-	VMOVAPS           Z1, Z5
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z19
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z13
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z18, Z21
-	VSUBPS            Z1, Z5, Z9
-	VSUBPS            Z1, Z13, Z17
-	VSUBPS            Z1, Z19, Z20
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z20, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z18
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z20, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
-	VPSLLD            $0x17, Z5, Z5
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z19, Z19
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z5, Z9, Z9
-	VMULPS            Z13, Z17, Z17
-	VMULPS            Z19, Z20, Z20
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z9, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z13
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z20, Z19
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z13, Z18
-	VRCP14PS          Z19, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z9, Z6
-	VMULPS            Z18, Z17, Z14
-	VMULPS            Z23, Z20, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z9, Z9
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z20, Z20
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z9
-	VFNMADD231PS      Z14, Z13, Z17
-	VFNMADD231PS      Z21, Z19, Z20
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z9, Z6
-	VFMADD231PS       Z18, Z17, Z14
-	VFMADD231PS       Z23, Z20, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z7, Z0, Z5
-	VMAXPS            Z11, Z0, Z7
-	VMAXPS            Z15, Z0, Z9
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z14, Z8, Z5
-	VFNMADD231PS      Z21, Z12, Z7
-	VFNMADD231PS      Z25, Z16, Z9
-	VMOVNTPS          Z3, (AX)
-	VMOVNTPS          Z5, 64(AX)
-	VMOVNTPS          Z7, 128(AX)
-	VMOVNTPS          Z9, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               nt
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z7
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z15
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z15, Z16
+	VMINPS           Z4, Z2, Z4
+	VMINPS           Z8, Z2, Z8
+	VMINPS           Z12, Z2, Z12
+	VMINPS           Z16, Z2, Z16
+	VMULPS           Z4, Z4, Z5
+	VMULPS           Z8, Z8, Z9
+	VMULPS           Z12, Z12, Z13
+	VMULPS           Z16, Z16, Z17
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z5, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z17, Z18
+	VMULPS           Z4, Z6, Z6
+	VMULPS           Z8, Z10, Z10
+	VMULPS           Z12, Z14, Z14
+	VMULPS           Z16, Z18, Z18
+	VADDPS           Z1, Z6, Z5
+	VADDPS           Z1, Z10, Z13
+	VADDPS           Z1, Z14, Z19
+	VADDPS           Z1, Z18, Z21
+	VSUBPS           Z1, Z5, Z9
+	VSUBPS           Z1, Z13, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z1, Z21, Z22
+	VSUBPS           Z9, Z6, Z9
+	VSUBPS           Z17, Z10, Z17
+	VSUBPS           Z20, Z14, Z20
+	VSUBPS           Z22, Z18, Z22
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z18
+	VPSLLD           $0x17, Z5, Z5
+	VPSLLD           $0x17, Z13, Z13
+	VPSLLD           $0x17, Z19, Z19
+	VPSLLD           $0x17, Z21, Z21
+	VMULPS           Z5, Z6, Z6
+	VMULPS           Z13, Z10, Z10
+	VMULPS           Z19, Z14, Z14
+	VMULPS           Z21, Z18, Z18
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z10, Z17
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z21
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z18, Z24
+	VRCP14PS         Z5, Z13
+	VRCP14PS         Z17, Z20
+	VRCP14PS         Z21, Z23
+	VRCP14PS         Z24, Z26
+	VMULPS           Z13, Z6, Z9
+	VMULPS           Z20, Z10, Z19
+	VMULPS           Z23, Z14, Z22
+	VMULPS           Z26, Z18, Z25
+	VMOVAPS          Z6, Z6
+	VMOVAPS          Z10, Z10
+	VMOVAPS          Z14, Z14
+	VMOVAPS          Z18, Z18
+	VFNMADD231PS     Z9, Z5, Z6
+	VFNMADD231PS     Z19, Z17, Z10
+	VFNMADD231PS     Z22, Z21, Z14
+	VFNMADD231PS     Z25, Z24, Z18
+	VFMADD231PS      Z13, Z6, Z9
+	VFMADD231PS      Z20, Z10, Z19
+	VFMADD231PS      Z23, Z14, Z22
+	VFMADD231PS      Z26, Z18, Z25
+	VMAXPS           Z3, Z0, Z3
+	VMAXPS           Z7, Z0, Z5
+	VMAXPS           Z11, Z0, Z6
+	VMAXPS           Z15, Z0, Z7
+	VFNMADD231PS     Z9, Z4, Z3
+	VFNMADD231PS     Z19, Z8, Z5
+	VFNMADD231PS     Z22, Z12, Z6
+	VFNMADD231PS     Z25, Z16, Z7
+	VMOVNTPS         Z3, (AX)
+	VMOVNTPS         Z5, 64(AX)
+	VMOVNTPS         Z6, 128(AX)
+	VMOVNTPS         Z7, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              nt
 
 ntdone:
 	ADDQ $+64, CX
@@ -4903,142 +4909,126 @@ ntskip:
 	JLT  maindone
 
 main:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z7
-	VMOVUPS           128(DX), Z11
-	VMOVUPS           192(DX), Z15
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z15, Z16
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z8, Z2, Z8
-	VMINPS            Z12, Z2, Z12
-	VMINPS            Z16, Z2, Z16
-	VMULPS            Z4, Z4, Z5
-	VMULPS            Z8, Z8, Z9
-	VMULPS            Z12, Z12, Z13
-	VMULPS            Z16, Z16, Z17
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z9, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z13, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z17, Z18
-	VMULPS            Z4, Z6, Z6
-	VMULPS            Z8, Z10, Z10
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z16, Z18, Z18
-	VMINPS            Z6, Z2, Z6
-	VMINPS            Z10, Z2, Z10
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z18, Z2, Z18
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z10, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z14
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z18, Z18
-	VMOVAPS           Z1, Z5
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z19
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z13
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z18, Z21
-	VSUBPS            Z1, Z5, Z9
-	VSUBPS            Z1, Z13, Z17
-	VSUBPS            Z1, Z19, Z20
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z20, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z18
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z20, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z18, Z22
-	VPSLLD            $0x17, Z5, Z5
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z19, Z19
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z5, Z9, Z9
-	VMULPS            Z13, Z17, Z17
-	VMULPS            Z19, Z20, Z20
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z9, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z13
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z20, Z19
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z13, Z18
-	VRCP14PS          Z19, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z9, Z6
-	VMULPS            Z18, Z17, Z14
-	VMULPS            Z23, Z20, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z9, Z9
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z20, Z20
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z9
-	VFNMADD231PS      Z14, Z13, Z17
-	VFNMADD231PS      Z21, Z19, Z20
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z9, Z6
-	VFMADD231PS       Z18, Z17, Z14
-	VFMADD231PS       Z23, Z20, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z7, Z0, Z5
-	VMAXPS            Z11, Z0, Z7
-	VMAXPS            Z15, Z0, Z9
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z14, Z8, Z5
-	VFNMADD231PS      Z21, Z12, Z7
-	VFNMADD231PS      Z25, Z16, Z9
-	VMOVUPS           Z3, (AX)
-	VMOVUPS           Z5, 64(AX)
-	VMOVUPS           Z7, 128(AX)
-	VMOVUPS           Z9, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               main
+	VMOVUPS          (DX), Z3
+	VMOVUPS          64(DX), Z7
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z15
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z15, Z16
+	VMINPS           Z4, Z2, Z4
+	VMINPS           Z8, Z2, Z8
+	VMINPS           Z12, Z2, Z12
+	VMINPS           Z16, Z2, Z16
+	VMULPS           Z4, Z4, Z5
+	VMULPS           Z8, Z8, Z9
+	VMULPS           Z12, Z12, Z13
+	VMULPS           Z16, Z16, Z17
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z5, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z17, Z18
+	VMULPS           Z4, Z6, Z6
+	VMULPS           Z8, Z10, Z10
+	VMULPS           Z12, Z14, Z14
+	VMULPS           Z16, Z18, Z18
+	VADDPS           Z1, Z6, Z5
+	VADDPS           Z1, Z10, Z13
+	VADDPS           Z1, Z14, Z19
+	VADDPS           Z1, Z18, Z21
+	VSUBPS           Z1, Z5, Z9
+	VSUBPS           Z1, Z13, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z1, Z21, Z22
+	VSUBPS           Z9, Z6, Z9
+	VSUBPS           Z17, Z10, Z17
+	VSUBPS           Z20, Z14, Z20
+	VSUBPS           Z22, Z18, Z22
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z18
+	VPSLLD           $0x17, Z5, Z5
+	VPSLLD           $0x17, Z13, Z13
+	VPSLLD           $0x17, Z19, Z19
+	VPSLLD           $0x17, Z21, Z21
+	VMULPS           Z5, Z6, Z6
+	VMULPS           Z13, Z10, Z10
+	VMULPS           Z19, Z14, Z14
+	VMULPS           Z21, Z18, Z18
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z10, Z17
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z21
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z18, Z24
+	VRCP14PS         Z5, Z13
+	VRCP14PS         Z17, Z20
+	VRCP14PS         Z21, Z23
+	VRCP14PS         Z24, Z26
+	VMULPS           Z13, Z6, Z9
+	VMULPS           Z20, Z10, Z19
+	VMULPS           Z23, Z14, Z22
+	VMULPS           Z26, Z18, Z25
+	VMOVAPS          Z6, Z6
+	VMOVAPS          Z10, Z10
+	VMOVAPS          Z14, Z14
+	VMOVAPS          Z18, Z18
+	VFNMADD231PS     Z9, Z5, Z6
+	VFNMADD231PS     Z19, Z17, Z10
+	VFNMADD231PS     Z22, Z21, Z14
+	VFNMADD231PS     Z25, Z24, Z18
+	VFMADD231PS      Z13, Z6, Z9
+	VFMADD231PS      Z20, Z10, Z19
+	VFMADD231PS      Z23, Z14, Z22
+	VFMADD231PS      Z26, Z18, Z25
+	VMAXPS           Z3, Z0, Z3
+	VMAXPS           Z7, Z0, Z5
+	VMAXPS           Z11, Z0, Z6
+	VMAXPS           Z15, Z0, Z7
+	VFNMADD231PS     Z9, Z4, Z3
+	VFNMADD231PS     Z19, Z8, Z5
+	VFNMADD231PS     Z22, Z12, Z6
+	VFNMADD231PS     Z25, Z16, Z7
+	VMOVUPS          Z3, (AX)
+	VMOVUPS          Z5, 64(AX)
+	VMOVUPS          Z6, 128(AX)
+	VMOVUPS          Z7, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              main
 
 maindone:
 	ADDQ $+64, CX
@@ -5046,84 +5036,76 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VMULPS            Z4, Z4, Z5
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
-	VMULPS            Z4, Z6, Z6
-	VMINPS            Z6, Z2, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
-	VMOVAPS           Z1, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
-	VSUBPS            Z1, Z5, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z6
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
-	VPSLLD            $0x17, Z5, Z5
-	VMULPS            Z5, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               single
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS           Z4, Z2, Z4
+	VMULPS           Z4, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z5, Z6
+	VMULPS           Z4, Z6, Z6
+	VADDPS           Z1, Z6, Z5
+	VSUBPS           Z1, Z5, Z7
+	VSUBPS           Z7, Z6, Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VPSLLD           $0x17, Z5, Z5
+	VMULPS           Z5, Z6, Z6
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VRCP14PS         Z5, Z8
+	VMULPS           Z8, Z6, Z7
+	VMOVAPS          Z6, Z6
+	VFNMADD231PS     Z7, Z5, Z6
+	VFMADD231PS      Z8, Z6, Z7
+	VMAXPS           Z3, Z0, Z3
+	VFNMADD231PS     Z7, Z4, Z3
+	VMOVUPS          Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              single
 
 singledone:
-	ADDQ              $+16, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VMULPS            Z4, Z4, Z5
-	VBROADCASTSS      vecConstf32avx512<>+180(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+184(SB), Z5, Z6
-	VMULPS            Z4, Z6, Z6
-	VMINPS            Z6, Z2, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z6, Z6
-	VMOVAPS           Z1, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z5
-	VSUBPS            Z1, Z5, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z6
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z7
-	VPSLLD            $0x17, Z5, Z5
-	VMULPS            Z5, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, K1, (AX)
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z3
+	PREFETCHT0       2048(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS           Z4, Z2, Z4
+	VMULPS           Z4, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z5, Z6
+	VMULPS           Z4, Z6, Z6
+	VADDPS           Z1, Z6, Z5
+	VSUBPS           Z1, Z5, Z7
+	VSUBPS           Z7, Z6, Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VPSLLD           $0x17, Z5, Z5
+	VMULPS           Z5, Z6, Z6
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VRCP14PS         Z5, Z8
+	VMULPS           Z8, Z6, Z7
+	VMOVAPS          Z6, Z6
+	VFNMADD231PS     Z7, Z5, Z6
+	VFMADD231PS      Z8, Z6, Z7
+	VMAXPS           Z3, Z0, Z3
+	VFNMADD231PS     Z7, Z4, Z3
+	VMOVUPS          Z3, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5142,8 +5124,8 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+188(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+192(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+192(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+44(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	MOVQ         R8, CX
@@ -5816,7 +5798,7 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
 	SHLQ         $0x02, R9
-	VBROADCASTSS vecConstf32avx512<>+196(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 
 row:
@@ -5824,10 +5806,10 @@ row:
 	MOVQ         room+24(FP), R12
 	TESTQ        R12, R12
 	CMOVQEQ      AX, R12
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
 	TESTQ        BX, BX
 	JZ           plain
 	MOVQ         n+64(FP), CX
@@ -5886,7 +5868,7 @@ addsingledone:
 	VMOVUPS.Z    (BX)(R10*1), K1, Z7
 	VADDPS       Z7, Z6, Z6
 	VMOVUPS      Z6, K1, (R12)(R10*1)
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
@@ -5929,7 +5911,7 @@ maxsingledone:
 	DECQ         R13
 	KMOVW        R13, K1
 	VMOVUPS.Z    (DX)(R10*1), K1, Z6
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
@@ -5948,6 +5930,7 @@ known:
 	VMAXPS        X3, X2, X2
 	VBROADCASTSS  X2, Z2
 	VBROADCASTSS  scale+72(FP), Z3
+	VMULPS.BCST   vecConstf32avx512<>+16(SB), Z3, Z3
 	VMULPS        Z3, Z2, Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
@@ -5959,89 +5942,81 @@ known:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0        (R11)(R10*1)
-	PREFETCHT0        64(R11)(R10*1)
-	PREFETCHT0        128(R11)(R10*1)
-	PREFETCHT0        192(R11)(R10*1)
-	VMOVUPS           (DX)(R10*1), Z8
-	VMOVUPS           64(DX)(R10*1), Z11
-	VMOVUPS           128(DX)(R10*1), Z14
-	VMOVUPS           192(DX)(R10*1), Z17
-	VFMSUB213PS       Z2, Z3, Z8
-	VFMSUB213PS       Z2, Z3, Z11
-	VFMSUB213PS       Z2, Z3, Z14
-	VFMSUB213PS       Z2, Z3, Z17
-	VMAXPS            Z8, Z0, Z8
-	VMAXPS            Z11, Z0, Z11
-	VMAXPS            Z14, Z0, Z14
-	VMAXPS            Z17, Z0, Z17
-	VMOVAPS           Z1, Z9
-	VMOVAPS           Z1, Z12
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z18
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z17, Z18
-	VSUBPS            Z1, Z9, Z10
-	VSUBPS            Z1, Z12, Z13
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z18, Z19
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z19, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z19, Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z16
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z14, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z17, Z19
-	VPSLLD            $0x17, Z9, Z9
-	VPSLLD            $0x17, Z12, Z12
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z18, Z18
-	VMULPS            Z9, Z10, Z10
-	VMULPS            Z12, Z13, Z13
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z18, Z19, Z19
-	VMOVUPS           Z10, (R12)(R10*1)
-	VMOVUPS           Z13, 64(R12)(R10*1)
-	VMOVUPS           Z16, 128(R12)(R10*1)
-	VMOVUPS           Z19, 192(R12)(R10*1)
-	VADDPS            Z10, Z4, Z4
-	VADDPS            Z13, Z5, Z5
-	VADDPS            Z16, Z6, Z6
-	VADDPS            Z19, Z7, Z7
-	ADDQ              $+256, R10
-	SUBQ              $+64, CX
-	JGE               expmain
+	PREFETCHT0       (R11)(R10*1)
+	PREFETCHT0       64(R11)(R10*1)
+	PREFETCHT0       128(R11)(R10*1)
+	PREFETCHT0       192(R11)(R10*1)
+	VMOVUPS          (DX)(R10*1), Z8
+	VMOVUPS          64(DX)(R10*1), Z11
+	VMOVUPS          128(DX)(R10*1), Z14
+	VMOVUPS          192(DX)(R10*1), Z17
+	VFMSUB213PS      Z2, Z3, Z8
+	VFMSUB213PS      Z2, Z3, Z11
+	VFMSUB213PS      Z2, Z3, Z14
+	VFMSUB213PS      Z2, Z3, Z17
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z11, Z0, Z11
+	VMAXPS           Z14, Z0, Z14
+	VMAXPS           Z17, Z0, Z17
+	VADDPS           Z1, Z8, Z9
+	VADDPS           Z1, Z11, Z12
+	VADDPS           Z1, Z14, Z15
+	VADDPS           Z1, Z17, Z18
+	VSUBPS           Z1, Z9, Z10
+	VSUBPS           Z1, Z12, Z13
+	VSUBPS           Z1, Z15, Z16
+	VSUBPS           Z1, Z18, Z19
+	VSUBPS           Z10, Z8, Z10
+	VSUBPS           Z13, Z11, Z13
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z19, Z17, Z19
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z12, Z12
+	VPSLLD           $0x17, Z15, Z15
+	VPSLLD           $0x17, Z18, Z18
+	VMULPS           Z9, Z8, Z8
+	VMULPS           Z12, Z11, Z11
+	VMULPS           Z15, Z14, Z14
+	VMULPS           Z18, Z17, Z17
+	VMOVUPS          Z8, (R12)(R10*1)
+	VMOVUPS          Z11, 64(R12)(R10*1)
+	VMOVUPS          Z14, 128(R12)(R10*1)
+	VMOVUPS          Z17, 192(R12)(R10*1)
+	VADDPS           Z8, Z4, Z4
+	VADDPS           Z11, Z5, Z5
+	VADDPS           Z14, Z6, Z6
+	VADDPS           Z17, Z7, Z7
+	ADDQ             $+256, R10
+	SUBQ             $+64, CX
+	JGE              expmain
 
 expmaindone:
 	ADDQ $+64, CX
@@ -6049,57 +6024,53 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0        (R11)(R10*1)
-	VMOVUPS           (DX)(R10*1), Z8
-	VFMSUB213PS       Z2, Z3, Z8
-	VMAXPS            Z8, Z0, Z8
-	VMOVAPS           Z1, Z9
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z9
-	VSUBPS            Z1, Z9, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z10
-	VPSLLD            $0x17, Z9, Z9
-	VMULPS            Z9, Z10, Z10
-	VMOVUPS           Z10, (R12)(R10*1)
-	VADDPS            Z10, Z4, Z4
-	ADDQ              $+64, R10
-	SUBQ              $+16, CX
-	JGE               expsingle
+	PREFETCHT0       (R11)(R10*1)
+	VMOVUPS          (DX)(R10*1), Z8
+	VFMSUB213PS      Z2, Z3, Z8
+	VMAXPS           Z8, Z0, Z8
+	VADDPS           Z1, Z8, Z9
+	VSUBPS           Z1, Z9, Z10
+	VSUBPS           Z10, Z8, Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z9, Z8, Z8
+	VMOVUPS          Z8, (R12)(R10*1)
+	VADDPS           Z8, Z4, Z4
+	ADDQ             $+64, R10
+	SUBQ             $+16, CX
+	JGE              expsingle
 
 expsingledone:
-	ADDQ              $+16, CX
-	JZ                expdone
-	MOVQ              $0x00000001, R13
-	SHLQ              CL, R13
-	DECQ              R13
-	KMOVW             R13, K1
-	PREFETCHT0        (R11)(R10*1)
-	VMOVUPS.Z         (DX)(R10*1), K1, Z8
-	VFMSUB213PS       Z2, Z3, Z8
-	VMAXPS            Z8, Z0, Z8
-	VMOVAPS           Z1, Z2
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z8, Z2
-	VSUBPS            Z1, Z2, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z3, Z8
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z8, Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z8, Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z8, Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z8, Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z8, Z3
-	VPSLLD            $0x17, Z2, Z2
-	VMULPS            Z2, Z3, Z3
-	VMOVUPS           Z3, K1, (R12)(R10*1)
-	VADDPS            Z3, Z4, K1, Z4
+	ADDQ             $+16, CX
+	JZ               expdone
+	MOVQ             $0x00000001, R13
+	SHLQ             CL, R13
+	DECQ             R13
+	KMOVW            R13, K1
+	PREFETCHT0       (R11)(R10*1)
+	VMOVUPS.Z        (DX)(R10*1), K1, Z8
+	VFMSUB213PS      Z2, Z3, Z8
+	VMAXPS           Z8, Z0, Z8
+	VADDPS           Z1, Z8, Z2
+	VSUBPS           Z1, Z2, Z3
+	VSUBPS           Z3, Z8, Z3
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z3, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z3, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z3, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z3, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z3, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z3, Z8
+	VPSLLD           $0x17, Z2, Z2
+	VMULPS           Z2, Z8, Z8
+	VMOVUPS          Z8, K1, (R12)(R10*1)
+	VADDPS           Z8, Z4, K1, Z4
 
 expdone:
 	VADDPS        Z6, Z4, Z4
@@ -6393,7 +6364,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -6775,10 +6746,10 @@ stripdone:
 TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
@@ -6812,7 +6783,7 @@ stripsingledone:
 	DECQ         BX
 	KMOVW        BX, K1
 	VMOVUPS.Z    (AX)(DX*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -6918,12 +6889,14 @@ TEXT ·vecRowExpSumF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS largest+16(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+16(SB), Z3
+	VMULPS       Z3, Z0, Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
 	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
@@ -6931,85 +6904,77 @@ TEXT ·vecRowExpSumF32AVX512(SB), NOSPLIT, $0-28
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0        (BX)(DX*1)
-	PREFETCHT0        64(BX)(DX*1)
-	PREFETCHT0        128(BX)(DX*1)
-	PREFETCHT0        192(BX)(DX*1)
-	VMOVUPS           (AX)(DX*1), Z7
-	VMOVUPS           64(AX)(DX*1), Z10
-	VMOVUPS           128(AX)(DX*1), Z13
-	VMOVUPS           192(AX)(DX*1), Z16
-	VSUBPS            Z0, Z7, Z7
-	VSUBPS            Z0, Z10, Z10
-	VSUBPS            Z0, Z13, Z13
-	VSUBPS            Z0, Z16, Z16
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z10, Z1, Z10
-	VMAXPS            Z13, Z1, Z13
-	VMAXPS            Z16, Z1, Z16
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
-	VSUBPS            Z2, Z8, Z9
-	VSUBPS            Z2, Z11, Z12
-	VSUBPS            Z2, Z14, Z15
-	VSUBPS            Z2, Z17, Z18
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z14, Z14
-	VPSLLD            $0x17, Z17, Z17
-	VMULPS            Z8, Z9, Z9
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z14, Z15, Z15
-	VMULPS            Z17, Z18, Z18
-	VADDPS            Z9, Z3, Z3
-	VADDPS            Z12, Z4, Z4
-	VADDPS            Z15, Z5, Z5
-	VADDPS            Z18, Z6, Z6
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               stripmain
+	PREFETCHT0       (BX)(DX*1)
+	PREFETCHT0       64(BX)(DX*1)
+	PREFETCHT0       128(BX)(DX*1)
+	PREFETCHT0       192(BX)(DX*1)
+	VMOVUPS          (AX)(DX*1), Z8
+	VMOVUPS          64(AX)(DX*1), Z11
+	VMOVUPS          128(AX)(DX*1), Z14
+	VMOVUPS          192(AX)(DX*1), Z17
+	VFMSUB213PS      Z0, Z3, Z8
+	VFMSUB213PS      Z0, Z3, Z11
+	VFMSUB213PS      Z0, Z3, Z14
+	VFMSUB213PS      Z0, Z3, Z17
+	VMAXPS           Z8, Z1, Z8
+	VMAXPS           Z11, Z1, Z11
+	VMAXPS           Z14, Z1, Z14
+	VMAXPS           Z17, Z1, Z17
+	VADDPS           Z2, Z8, Z9
+	VADDPS           Z2, Z11, Z12
+	VADDPS           Z2, Z14, Z15
+	VADDPS           Z2, Z17, Z18
+	VSUBPS           Z2, Z9, Z10
+	VSUBPS           Z2, Z12, Z13
+	VSUBPS           Z2, Z15, Z16
+	VSUBPS           Z2, Z18, Z19
+	VSUBPS           Z10, Z8, Z10
+	VSUBPS           Z13, Z11, Z13
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z19, Z17, Z19
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z12, Z12
+	VPSLLD           $0x17, Z15, Z15
+	VPSLLD           $0x17, Z18, Z18
+	VMULPS           Z9, Z8, Z8
+	VMULPS           Z12, Z11, Z11
+	VMULPS           Z15, Z14, Z14
+	VMULPS           Z18, Z17, Z17
+	VADDPS           Z8, Z4, Z4
+	VADDPS           Z11, Z5, Z5
+	VADDPS           Z14, Z6, Z6
+	VADDPS           Z17, Z7, Z7
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -7017,70 +6982,66 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0        (BX)(DX*1)
-	VMOVUPS           (AX)(DX*1), Z7
-	VSUBPS            Z0, Z7, Z7
-	VMAXPS            Z7, Z1, Z7
-	VMOVAPS           Z2, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VSUBPS            Z2, Z8, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VPSLLD            $0x17, Z8, Z8
-	VMULPS            Z8, Z9, Z9
-	VADDPS            Z9, Z3, Z3
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               stripsingle
+	PREFETCHT0       (BX)(DX*1)
+	VMOVUPS          (AX)(DX*1), Z8
+	VFMSUB213PS      Z0, Z3, Z8
+	VMAXPS           Z8, Z1, Z8
+	VADDPS           Z2, Z8, Z9
+	VSUBPS           Z2, Z9, Z10
+	VSUBPS           Z10, Z8, Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z9, Z8, Z8
+	VADDPS           Z8, Z4, Z4
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              stripsingle
 
 stripsingledone:
-	ADDQ              $+16, CX
-	JZ                stripdone
-	MOVQ              $0x00000001, SI
-	SHLQ              CL, SI
-	DECQ              SI
-	KMOVW             SI, K1
-	PREFETCHT0        (BX)(DX*1)
-	VMOVUPS.Z         (AX)(DX*1), K1, Z7
-	VSUBPS            Z0, Z7, Z7
-	VMAXPS            Z7, Z1, Z7
-	VMOVAPS           Z2, Z0
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z0
-	VSUBPS            Z2, Z0, Z1
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z1, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z1, Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z1
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z1
-	VPSLLD            $0x17, Z0, Z0
-	VMULPS            Z0, Z1, Z1
-	VADDPS            Z1, Z3, K1, Z3
+	ADDQ             $+16, CX
+	JZ               stripdone
+	MOVQ             $0x00000001, SI
+	SHLQ             CL, SI
+	DECQ             SI
+	KMOVW            SI, K1
+	PREFETCHT0       (BX)(DX*1)
+	VMOVUPS.Z        (AX)(DX*1), K1, Z8
+	VFMSUB213PS      Z0, Z3, Z8
+	VMAXPS           Z8, Z1, Z8
+	VADDPS           Z2, Z8, Z0
+	VSUBPS           Z2, Z0, Z1
+	VSUBPS           Z1, Z8, Z1
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z1, Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z1, Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z1, Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z1, Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z1, Z2
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z1, Z2
+	VPSLLD           $0x17, Z0, Z0
+	VMULPS           Z0, Z2, Z2
+	VADDPS           Z2, Z4, K1, Z4
 
 stripdone:
-	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VADDPS        Y0, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X0
-	VADDPS        X0, X3, X3
-	VPERMILPS     $0x4e, X3, X0
-	VADDPS        X0, X3, X3
-	VPERMILPS     $0xb1, X3, X0
-	VADDPS        X0, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMOVSS        X3, ret+24(FP)
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0x4e, X4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0xb1, X4, X0
+	VADDPS        X0, X4, X4
+	VBROADCASTSS  X4, Z4
+	VMOVSS        X4, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -7274,12 +7235,12 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
 	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+208(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+212(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+220(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+212(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+220(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+228(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+232(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -7847,7 +7808,7 @@ one:
 	RET
 
 // func vecTransposeF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-49
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
@@ -7856,45 +7817,63 @@ TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-49
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, BX
 	MOVBQZX nt+48(FP), SI
+	MOVQ    m+32(FP), DI
+	IMULQ   BX, DI
 
 columns:
-	MOVQ AX, DI
-	MOVQ CX, R8
-	MOVQ m+32(FP), R9
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ m+32(FP), R10
 
 square:
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z9
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z10
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z13
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z14
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z15
-	ADDQ       BX, R8
+	VMOVUPS    (R9), Z0
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z1
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z2
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z3
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z4
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z5
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z6
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z7
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z8
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z9
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z10
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z11
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z12
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z13
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z14
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPS    (R9), Z15
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z0
 	VUNPCKLPS  Z3, Z2, Z1
@@ -7961,82 +7940,82 @@ square:
 	VSHUFF64X2 $0xdd, Z4, Z0, Z0
 	TESTQ      SI, SI
 	JNE        nt
-	MOVQ       DI, R10
-	VMOVUPS    Z11, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z6, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z13, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z8, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z15, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z10, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z16, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z12, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z14, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z7, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z2, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z9, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z3, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z1, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z5, (R10)
-	ADDQ       DX, R10
-	VMOVUPS    Z0, (R10)
+	MOVQ       R8, R11
+	VMOVUPS    Z11, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z6, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z13, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z8, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z15, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z10, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z16, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z12, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z14, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z7, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z2, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z9, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z3, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z1, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z5, (R11)
+	ADDQ       DX, R11
+	VMOVUPS    Z0, (R11)
 	JMP        stored
 
 nt:
-	MOVQ     DI, R10
-	VMOVNTPS Z11, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z6, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z13, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z8, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z15, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z10, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z16, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z12, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z14, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z7, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z2, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z9, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z3, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z1, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z5, (R10)
-	ADDQ     DX, R10
-	VMOVNTPS Z0, (R10)
+	MOVQ     R8, R11
+	VMOVNTPS Z11, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z6, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z13, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z8, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z15, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z10, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z16, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z12, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z14, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z7, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z2, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z9, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z3, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z1, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z5, (R11)
+	ADDQ     DX, R11
+	VMOVNTPS Z0, (R11)
 
 stored:
-	ADDQ $+64, DI
-	SUBQ $+16, R9
+	ADDQ $+64, R8
+	SUBQ $+16, R10
 	JNZ  square
 	ADDQ $+64, CX
-	MOVQ DX, DI
-	SHLQ $0x04, DI
-	ADDQ DI, AX
+	MOVQ DX, R8
+	SHLQ $0x04, R8
+	ADDQ R8, AX
 	SUBQ $+16, n+40(FP)
 	JNZ  columns
 	VZEROUPPER
@@ -8251,16 +8230,18 @@ DATA vecConstf32avx512<>+164(SB)/4, $0xbeeb1ce8
 DATA vecConstf32avx512<>+168(SB)/4, $0xbf93576f
 DATA vecConstf32avx512<>+172(SB)/4, $0xbf800000
 DATA vecConstf32avx512<>+176(SB)/4, $0x42b00f34
-DATA vecConstf32avx512<>+180(SB)/4, $0x3d922279
-DATA vecConstf32avx512<>+184(SB)/4, $0x3fcc422a
-DATA vecConstf32avx512<>+188(SB)/4, $0x42ae0000
-DATA vecConstf32avx512<>+192(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+196(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+200(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+204(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+208(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+212(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+216(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+220(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+224(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $228
+DATA vecConstf32avx512<>+180(SB)/4, $0x41207f57
+DATA vecConstf32avx512<>+184(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx512<>+188(SB)/4, $0xc0135761
+DATA vecConstf32avx512<>+192(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+196(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+200(SB)/4, $0xc2fe0000
+DATA vecConstf32avx512<>+204(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+208(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+212(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+216(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+220(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+224(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+228(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+232(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $236

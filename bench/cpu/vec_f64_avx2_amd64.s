@@ -3840,7 +3840,7 @@ next:
 	RET
 
 // func vecScaleMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·vecScaleMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3862,6 +3862,7 @@ TEXT ·vecScaleMulF64AVX2(SB), NOSPLIT, $0-81
 	SUBQ         R10, R9
 
 row:
+	LEAQ  (CX)(DI*8), R11
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
 	JEQ   ntskip
@@ -3871,31 +3872,36 @@ row:
 	JLT   ntdone
 
 nt:
-	VMOVUPD  (CX), Y1
-	VMOVUPD  32(CX), Y3
-	VMOVUPD  64(CX), Y5
-	VMOVUPD  96(CX), Y7
-	VMULPD   Y0, Y1, Y1
-	VMULPD   Y0, Y3, Y3
-	VMULPD   Y0, Y5, Y5
-	VMULPD   Y0, Y7, Y7
-	VMOVUPD  (R8), Y2
-	VMOVUPD  32(R8), Y4
-	VMOVUPD  64(R8), Y6
-	VMOVUPD  96(R8), Y8
-	VMULPD   Y2, Y1, Y1
-	VMULPD   Y4, Y3, Y3
-	VMULPD   Y6, Y5, Y5
-	VMULPD   Y8, Y7, Y7
-	VMOVNTPD Y1, (AX)
-	VMOVNTPD Y3, 32(AX)
-	VMOVNTPD Y5, 64(AX)
-	VMOVNTPD Y7, 96(AX)
-	ADDQ     $+128, AX
-	ADDQ     $+128, CX
-	ADDQ     $+128, R8
-	SUBQ     $+16, R10
-	JGE      nt
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y5
+	VMOVUPD    96(CX), Y7
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 96(R11)
+	VMULPD     Y0, Y1, Y1
+	VMULPD     Y0, Y3, Y3
+	VMULPD     Y0, Y5, Y5
+	VMULPD     Y0, Y7, Y7
+	VMOVUPD    (R8), Y2
+	VMOVUPD    32(R8), Y4
+	VMOVUPD    64(R8), Y6
+	VMOVUPD    96(R8), Y8
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y4, Y3, Y3
+	VMULPD     Y6, Y5, Y5
+	VMULPD     Y8, Y7, Y7
+	VMOVNTPD   Y1, (AX)
+	VMOVNTPD   Y3, 32(AX)
+	VMOVNTPD   Y5, 64(AX)
+	VMOVNTPD   Y7, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R8
+	ADDQ       $+128, R11
+	SUBQ       $+16, R10
+	JGE        nt
 
 ntdone:
 	ADDQ $+16, R10
@@ -3905,31 +3911,36 @@ ntskip:
 	JLT  maindone
 
 main:
-	VMOVUPD (CX), Y1
-	VMOVUPD 32(CX), Y3
-	VMOVUPD 64(CX), Y5
-	VMOVUPD 96(CX), Y7
-	VMULPD  Y0, Y1, Y1
-	VMULPD  Y0, Y3, Y3
-	VMULPD  Y0, Y5, Y5
-	VMULPD  Y0, Y7, Y7
-	VMOVUPD (R8), Y2
-	VMOVUPD 32(R8), Y4
-	VMOVUPD 64(R8), Y6
-	VMOVUPD 96(R8), Y8
-	VMULPD  Y2, Y1, Y1
-	VMULPD  Y4, Y3, Y3
-	VMULPD  Y6, Y5, Y5
-	VMULPD  Y8, Y7, Y7
-	VMOVUPD Y1, (AX)
-	VMOVUPD Y3, 32(AX)
-	VMOVUPD Y5, 64(AX)
-	VMOVUPD Y7, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, CX
-	ADDQ    $+128, R8
-	SUBQ    $+16, R10
-	JGE     main
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y5
+	VMOVUPD    96(CX), Y7
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 96(R11)
+	VMULPD     Y0, Y1, Y1
+	VMULPD     Y0, Y3, Y3
+	VMULPD     Y0, Y5, Y5
+	VMULPD     Y0, Y7, Y7
+	VMOVUPD    (R8), Y2
+	VMOVUPD    32(R8), Y4
+	VMOVUPD    64(R8), Y6
+	VMOVUPD    96(R8), Y8
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y4, Y3, Y3
+	VMULPD     Y6, Y5, Y5
+	VMULPD     Y8, Y7, Y7
+	VMOVUPD    Y1, (AX)
+	VMOVUPD    Y3, 32(AX)
+	VMOVUPD    Y5, 64(AX)
+	VMOVUPD    Y7, 96(AX)
+	ADDQ       $+128, AX
+	ADDQ       $+128, CX
+	ADDQ       $+128, R8
+	ADDQ       $+128, R11
+	SUBQ       $+16, R10
+	JGE        main
 
 maindone:
 	ADDQ $+16, R10
@@ -3937,25 +3948,28 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPD (CX), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD (R8), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, (AX)
-	ADDQ    $+32, AX
-	ADDQ    $+32, CX
-	ADDQ    $+32, R8
-	SUBQ    $+4, R10
-	JGE     single
+	VMOVUPD    (CX), Y1
+	PREFETCHT0 (R11)
+	VMULPD     Y0, Y1, Y1
+	VMOVUPD    (R8), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPD    Y1, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R8
+	ADDQ       $+32, R11
+	SUBQ       $+4, R10
+	JGE        single
 
 singledone:
 	ADDQ       $+4, R10
 	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
 	SHLQ       $0x03, R10
-	SUBQ       R10, R11
-	VMOVUPS    (R11), Y1
+	SUBQ       R10, R12
+	VMOVUPS    (R12), Y1
 	VMASKMOVPD (CX), Y1, Y2
+	PREFETCHT0 (R11)
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD (R8), Y1, Y3
 	VMULPD     Y3, Y2, Y2
@@ -3981,7 +3995,7 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -4010,58 +4024,50 @@ nt:
 	VMINPD       Y8, Y2, Y8
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y9, Y10
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y8, Y10, Y10
-	VMINPD       Y6, Y2, Y6
-	VMINPD       Y10, Y2, Y10
-	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
-	VORPD        vecConstf64avx2<>+1792(SB), Y10, Y10
-	VMOVAPD      Y1, Y5
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VADDPD       Y1, Y6, Y5
+	VADDPD       Y1, Y10, Y11
 	VSUBPD       Y1, Y5, Y9
 	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VSUBPD       Y9, Y6, Y9
+	VSUBPD       Y12, Y10, Y12
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y11, Y11
-	VMULPD       Y5, Y9, Y9
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y9, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y9, Y5
-	VDIVPD       Y6, Y12, Y6
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y11, Y10, Y10
+	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y10, Y9
+	VDIVPD       Y5, Y6, Y5
+	VDIVPD       Y9, Y10, Y6
 	VMAXPD       Y3, Y0, Y3
 	VMAXPD       Y7, Y0, Y7
 	VFNMADD231PD Y5, Y4, Y3
@@ -4091,58 +4097,50 @@ main:
 	VMINPD       Y8, Y2, Y8
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y9, Y10
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y8, Y10, Y10
-	VMINPD       Y6, Y2, Y6
-	VMINPD       Y10, Y2, Y10
-	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
-	VORPD        vecConstf64avx2<>+1792(SB), Y10, Y10
-	VMOVAPD      Y1, Y5
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VADDPD       Y1, Y6, Y5
+	VADDPD       Y1, Y10, Y11
 	VSUBPD       Y1, Y5, Y9
 	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VSUBPD       Y9, Y6, Y9
+	VSUBPD       Y12, Y10, Y12
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y11, Y11
-	VMULPD       Y5, Y9, Y9
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y9, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y9, Y5
-	VDIVPD       Y6, Y12, Y6
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y11, Y10, Y10
+	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
+	VADDPD       vecConstf64avx2<>+512(SB), Y10, Y9
+	VDIVPD       Y5, Y6, Y5
+	VDIVPD       Y9, Y10, Y6
 	VMAXPD       Y3, Y0, Y3
 	VMAXPD       Y7, Y0, Y7
 	VFNMADD231PD Y5, Y4, Y3
@@ -4165,32 +4163,28 @@ single:
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
 	VMULPD       Y4, Y6, Y6
-	VMINPD       Y6, Y2, Y6
-	VORPD        vecConstf64avx2<>+1792(SB), Y6, Y6
-	VMOVAPD      Y1, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y5
+	VADDPD       Y1, Y6, Y5
 	VSUBPD       Y1, Y5, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VSUBPD       Y7, Y6, Y7
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
+	VDIVPD       Y5, Y6, Y5
 	VMAXPD       Y3, Y0, Y3
 	VFNMADD231PD Y5, Y4, Y3
 	VMOVUPD      Y3, (AX)
@@ -4211,32 +4205,28 @@ singledone:
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
-	VMINPD       Y7, Y2, Y7
-	VORPD        vecConstf64avx2<>+1792(SB), Y7, Y7
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y6
+	VADDPD       Y1, Y7, Y6
 	VSUBPD       Y1, Y6, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
+	VSUBPD       Y8, Y7, Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y7
 	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y8, Y8
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VDIVPD       Y6, Y8, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y6
+	VDIVPD       Y6, Y7, Y6
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y6, Y5, Y4
 	VMASKMOVPD   Y4, Y3, (AX)
@@ -4258,8 +4248,8 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
 	MOVQ         DI, R8
@@ -4786,7 +4776,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 	SHLQ         $0x03, SI
 	SHLQ         $0x03, DI
 	SHLQ         $0x03, R8
-	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 
 row:
@@ -4794,10 +4784,10 @@ row:
 	MOVQ         room+24(FP), R12
 	TESTQ        R12, R12
 	CMOVQEQ      AX, R12
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y5
 	TESTQ        DX, DX
 	JZ           plain
 	MOVQ         n+64(FP), R9
@@ -4856,7 +4846,7 @@ addsingledone:
 	VMASKMOVPD   (DX)(R10*1), Y6, Y8
 	VADDPD       Y8, Y7, Y7
 	VMASKMOVPD   Y7, Y6, (R12)(R10*1)
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
@@ -4899,7 +4889,7 @@ maxsingledone:
 	SUBQ         R9, R13
 	VMOVUPS      (R13), Y6
 	VMASKMOVPD   (CX)(R10*1), Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
@@ -4914,6 +4904,7 @@ known:
 	VMAXPD       X3, X2, X2
 	VBROADCASTSD X2, Y2
 	VBROADCASTSD scale+72(FP), Y3
+	VMULPD       vecConstf64avx2<>+128(SB), Y3, Y3
 	VMULPD       Y3, Y2, Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
@@ -4939,90 +4930,82 @@ expmain:
 	VMAXPD       Y11, Y0, Y11
 	VMAXPD       Y14, Y0, Y14
 	VMAXPD       Y17, Y0, Y17
-	VMOVAPD      Y1, Y9
-	VMOVAPD      Y1, Y12
-	VMOVAPD      Y1, Y15
-	VMOVAPD      Y1, Y18
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y11, Y12
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y14, Y15
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y17, Y18
+	VADDPD       Y1, Y8, Y9
+	VADDPD       Y1, Y11, Y12
+	VADDPD       Y1, Y14, Y15
+	VADDPD       Y1, Y17, Y18
 	VSUBPD       Y1, Y9, Y10
 	VSUBPD       Y1, Y12, Y13
 	VSUBPD       Y1, Y15, Y16
 	VSUBPD       Y1, Y18, Y19
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y13, Y11
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y16, Y14
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y19, Y17
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y13, Y11
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y16, Y14
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y19, Y17
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y13
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y16
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y19
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y13
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y16
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y19
+	VSUBPD       Y10, Y8, Y10
+	VSUBPD       Y13, Y11, Y13
+	VSUBPD       Y16, Y14, Y16
+	VSUBPD       Y19, Y17, Y19
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y14
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y17
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y19, Y17
 	VPSLLQ       $0x34, Y9, Y9
 	VPSLLQ       $0x34, Y12, Y12
 	VPSLLQ       $0x34, Y15, Y15
 	VPSLLQ       $0x34, Y18, Y18
-	VMULPD       Y9, Y10, Y10
-	VMULPD       Y12, Y13, Y13
-	VMULPD       Y15, Y16, Y16
-	VMULPD       Y18, Y19, Y19
-	VMOVUPD      Y10, (R12)(R10*1)
-	VMOVUPD      Y13, 32(R12)(R10*1)
-	VMOVUPD      Y16, 64(R12)(R10*1)
-	VMOVUPD      Y19, 96(R12)(R10*1)
-	VADDPD       Y10, Y4, Y4
-	VADDPD       Y13, Y5, Y5
-	VADDPD       Y16, Y6, Y6
-	VADDPD       Y19, Y7, Y7
+	VMULPD       Y9, Y8, Y8
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y15, Y14, Y14
+	VMULPD       Y18, Y17, Y17
+	VMOVUPD      Y8, (R12)(R10*1)
+	VMOVUPD      Y11, 32(R12)(R10*1)
+	VMOVUPD      Y14, 64(R12)(R10*1)
+	VMOVUPD      Y17, 96(R12)(R10*1)
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y11, Y5, Y5
+	VADDPD       Y14, Y6, Y6
+	VADDPD       Y17, Y7, Y7
 	ADDQ         $+128, R10
 	SUBQ         $+16, R9
 	JGE          expmain
@@ -5037,27 +5020,25 @@ expsingle:
 	VMOVUPD      (CX)(R10*1), Y8
 	VFMSUB213PD  Y2, Y3, Y8
 	VMAXPD       Y8, Y0, Y8
-	VMOVAPD      Y1, Y9
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y9
+	VADDPD       Y1, Y8, Y9
 	VSUBPD       Y1, Y9, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y10, Y8
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y10, Y8
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y10
+	VSUBPD       Y10, Y8, Y10
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
 	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y10, Y10
-	VMOVUPD      Y10, (R12)(R10*1)
-	VADDPD       Y10, Y4, Y4
+	VMULPD       Y9, Y8, Y8
+	VMOVUPD      Y8, (R12)(R10*1)
+	VADDPD       Y8, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+4, R9
 	JGE          expsingle
@@ -5073,28 +5054,26 @@ expsingledone:
 	VMASKMOVPD   (CX)(R10*1), Y8, Y9
 	VFMSUB213PD  Y2, Y3, Y9
 	VMAXPD       Y9, Y0, Y9
-	VMOVAPD      Y1, Y2
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y9, Y2
+	VADDPD       Y1, Y9, Y2
 	VSUBPD       Y1, Y2, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y9
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y3, Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y3
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y3
+	VSUBPD       Y3, Y9, Y3
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y3, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y9
 	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y2, Y3, Y3
-	VMASKMOVPD   Y3, Y8, (R12)(R10*1)
-	VANDPD       Y8, Y3, Y3
-	VADDPD       Y3, Y4, Y4
+	VMULPD       Y2, Y9, Y9
+	VMASKMOVPD   Y9, Y8, (R12)(R10*1)
+	VANDPD       Y8, Y9, Y9
+	VADDPD       Y9, Y4, Y4
 
 expdone:
 	VADDPD       Y6, Y4, Y4
@@ -5384,7 +5363,7 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
@@ -5777,10 +5756,10 @@ stripdone:
 TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
@@ -5814,7 +5793,7 @@ stripsingledone:
 	SUBQ         CX, BX
 	VMOVUPS      (BX), Y4
 	VMASKMOVPD   (AX)(DX*1), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
 	VMAXPD       Y5, Y0, Y0
 
@@ -5912,12 +5891,14 @@ TEXT ·vecRowExpSumF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSD largest+16(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+128(SB), Y3
+	VMULPD       Y3, Y0, Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
 	LEAQ         (AX)(CX*8), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
@@ -5927,98 +5908,90 @@ TEXT ·vecRowExpSumF64AVX2(SB), NOSPLIT, $0-32
 stripmain:
 	PREFETCHT0   (BX)(DX*1)
 	PREFETCHT0   64(BX)(DX*1)
-	VMOVUPD      (AX)(DX*1), Y7
-	VMOVUPD      32(AX)(DX*1), Y10
-	VMOVUPD      64(AX)(DX*1), Y13
-	VMOVUPD      96(AX)(DX*1), Y16
-	VSUBPD       Y0, Y7, Y7
-	VSUBPD       Y0, Y10, Y10
-	VSUBPD       Y0, Y13, Y13
-	VSUBPD       Y0, Y16, Y16
-	VMAXPD       Y7, Y1, Y7
-	VMAXPD       Y10, Y1, Y10
-	VMAXPD       Y13, Y1, Y13
-	VMAXPD       Y16, Y1, Y16
-	VMOVAPD      Y2, Y8
-	VMOVAPD      Y2, Y11
-	VMOVAPD      Y2, Y14
-	VMOVAPD      Y2, Y17
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y13, Y14
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y16, Y17
-	VSUBPD       Y2, Y8, Y9
-	VSUBPD       Y2, Y11, Y12
-	VSUBPD       Y2, Y14, Y15
-	VSUBPD       Y2, Y17, Y18
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y15, Y13
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y18, Y16
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y15, Y13
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y18, Y16
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y15
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y18
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y18
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y15
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y18
-	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y11, Y11
-	VPSLLQ       $0x34, Y14, Y14
-	VPSLLQ       $0x34, Y17, Y17
-	VMULPD       Y8, Y9, Y9
-	VMULPD       Y11, Y12, Y12
-	VMULPD       Y14, Y15, Y15
-	VMULPD       Y17, Y18, Y18
-	VADDPD       Y9, Y3, Y3
-	VADDPD       Y12, Y4, Y4
-	VADDPD       Y15, Y5, Y5
-	VADDPD       Y18, Y6, Y6
+	VMOVUPD      (AX)(DX*1), Y8
+	VMOVUPD      32(AX)(DX*1), Y11
+	VMOVUPD      64(AX)(DX*1), Y14
+	VMOVUPD      96(AX)(DX*1), Y17
+	VFMSUB213PD  Y0, Y3, Y8
+	VFMSUB213PD  Y0, Y3, Y11
+	VFMSUB213PD  Y0, Y3, Y14
+	VFMSUB213PD  Y0, Y3, Y17
+	VMAXPD       Y8, Y1, Y8
+	VMAXPD       Y11, Y1, Y11
+	VMAXPD       Y14, Y1, Y14
+	VMAXPD       Y17, Y1, Y17
+	VADDPD       Y2, Y8, Y9
+	VADDPD       Y2, Y11, Y12
+	VADDPD       Y2, Y14, Y15
+	VADDPD       Y2, Y17, Y18
+	VSUBPD       Y2, Y9, Y10
+	VSUBPD       Y2, Y12, Y13
+	VSUBPD       Y2, Y15, Y16
+	VSUBPD       Y2, Y18, Y19
+	VSUBPD       Y10, Y8, Y10
+	VSUBPD       Y13, Y11, Y13
+	VSUBPD       Y16, Y14, Y16
+	VSUBPD       Y19, Y17, Y19
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y14
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y17
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y19, Y17
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y12, Y12
+	VPSLLQ       $0x34, Y15, Y15
+	VPSLLQ       $0x34, Y18, Y18
+	VMULPD       Y9, Y8, Y8
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y15, Y14, Y14
+	VMULPD       Y18, Y17, Y17
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y11, Y5, Y5
+	VADDPD       Y14, Y6, Y6
+	VADDPD       Y17, Y7, Y7
 	ADDQ         $+128, DX
 	SUBQ         $+16, CX
 	JGE          stripmain
@@ -6030,29 +6003,27 @@ stripmaindone:
 
 stripsingle:
 	PREFETCHT0   (BX)(DX*1)
-	VMOVUPD      (AX)(DX*1), Y7
-	VSUBPD       Y0, Y7, Y7
-	VMAXPD       Y7, Y1, Y7
-	VMOVAPD      Y2, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
-	VSUBPD       Y2, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y9
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y8, Y9, Y9
-	VADDPD       Y9, Y3, Y3
+	VMOVUPD      (AX)(DX*1), Y8
+	VFMSUB213PD  Y0, Y3, Y8
+	VMAXPD       Y8, Y1, Y8
+	VADDPD       Y2, Y8, Y9
+	VSUBPD       Y2, Y9, Y10
+	VSUBPD       Y10, Y8, Y10
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y9, Y8, Y8
+	VADDPD       Y8, Y4, Y4
 	ADDQ         $+32, DX
 	SUBQ         $+4, CX
 	JGE          stripsingle
@@ -6063,43 +6034,41 @@ stripsingledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
-	VMOVUPS      (SI), Y7
+	VMOVUPS      (SI), Y8
 	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPD   (AX)(DX*1), Y7, Y8
-	VSUBPD       Y0, Y8, Y8
-	VMAXPD       Y8, Y1, Y8
-	VMOVAPD      Y2, Y0
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y8, Y0
+	VMASKMOVPD   (AX)(DX*1), Y8, Y9
+	VFMSUB213PD  Y0, Y3, Y9
+	VMAXPD       Y9, Y1, Y9
+	VADDPD       Y2, Y9, Y0
 	VSUBPD       Y2, Y0, Y1
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y8
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y1, Y8
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y1
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y1
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y1
+	VSUBPD       Y1, Y9, Y1
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y1, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y2
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y1, Y1
-	VANDPD       Y7, Y1, Y1
-	VADDPD       Y1, Y3, Y3
+	VMULPD       Y0, Y2, Y2
+	VANDPD       Y8, Y2, Y2
+	VADDPD       Y2, Y4, Y4
 
 stripdone:
-	VADDPD       Y5, Y3, Y3
 	VADDPD       Y6, Y4, Y4
-	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPD       X0, X3, X3
-	VPERMILPD    $0x01, X3, X0
-	VADDPD       X0, X3, X3
-	VBROADCASTSD X3, Y3
-	VMOVSD       X3, ret+24(FP)
+	VADDPD       Y7, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X4
+	VPERMILPD    $0x01, X4, X0
+	VADDPD       X0, X4, X4
+	VBROADCASTSD X4, Y4
+	VMOVSD       X4, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -6293,10 +6262,10 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
 	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3008(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3008(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3072(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -6712,7 +6681,7 @@ one:
 	RET
 
 // func vecTransposeF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-49
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
@@ -6721,21 +6690,27 @@ TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-49
 	SHLQ    $0x03, DX
 	SHLQ    $0x03, BX
 	MOVBQZX nt+48(FP), SI
+	MOVQ    m+32(FP), DI
+	IMULQ   BX, DI
 
 columns:
-	MOVQ AX, DI
-	MOVQ CX, R8
-	MOVQ m+32(FP), R9
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ m+32(FP), R10
 
 square:
-	VMOVUPD    (R8), Y0
-	ADDQ       BX, R8
-	VMOVUPD    (R8), Y1
-	ADDQ       BX, R8
-	VMOVUPD    (R8), Y2
-	ADDQ       BX, R8
-	VMOVUPD    (R8), Y3
-	ADDQ       BX, R8
+	VMOVUPD    (R9), Y0
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPD    (R9), Y1
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPD    (R9), Y2
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
+	VMOVUPD    (R9), Y3
+	PREFETCHT0 (R9)(DI*1)
+	ADDQ       BX, R9
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
 	VUNPCKLPD  Y3, Y2, Y1
@@ -6746,34 +6721,34 @@ square:
 	VPERM2F128 $0x31, Y2, Y0, Y0
 	TESTQ      SI, SI
 	JNE        nt
-	MOVQ       DI, R10
-	VMOVUPD    Y3, (R10)
-	ADDQ       DX, R10
-	VMOVUPD    Y4, (R10)
-	ADDQ       DX, R10
-	VMOVUPD    Y1, (R10)
-	ADDQ       DX, R10
-	VMOVUPD    Y0, (R10)
+	MOVQ       R8, R11
+	VMOVUPD    Y3, (R11)
+	ADDQ       DX, R11
+	VMOVUPD    Y4, (R11)
+	ADDQ       DX, R11
+	VMOVUPD    Y1, (R11)
+	ADDQ       DX, R11
+	VMOVUPD    Y0, (R11)
 	JMP        stored
 
 nt:
-	MOVQ     DI, R10
-	VMOVNTPD Y3, (R10)
-	ADDQ     DX, R10
-	VMOVNTPD Y4, (R10)
-	ADDQ     DX, R10
-	VMOVNTPD Y1, (R10)
-	ADDQ     DX, R10
-	VMOVNTPD Y0, (R10)
+	MOVQ     R8, R11
+	VMOVNTPD Y3, (R11)
+	ADDQ     DX, R11
+	VMOVNTPD Y4, (R11)
+	ADDQ     DX, R11
+	VMOVNTPD Y1, (R11)
+	ADDQ     DX, R11
+	VMOVNTPD Y0, (R11)
 
 stored:
-	ADDQ $+32, DI
-	SUBQ $+4, R9
+	ADDQ $+32, R8
+	SUBQ $+4, R10
 	JNZ  square
 	ADDQ $+32, CX
-	MOVQ DX, DI
-	SHLQ $0x02, DI
-	ADDQ DI, AX
+	MOVQ DX, R8
+	SHLQ $0x02, R8
+	ADDQ R8, AX
 	SUBQ $+4, n+40(FP)
 	JNZ  columns
 	VZEROUPPER
@@ -7287,47 +7262,55 @@ DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
 DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2752(SB)/8, $0x3fb2444f2a4d8b4b
-DATA vecConstf64avx2<>+2760(SB)/8, $0x3fb2444f2a4d8b4b
-DATA vecConstf64avx2<>+2768(SB)/8, $0x3fb2444f2a4d8b4b
-DATA vecConstf64avx2<>+2776(SB)/8, $0x3fb2444f2a4d8b4b
-DATA vecConstf64avx2<>+2784(SB)/8, $0x3ff9884533d43651
-DATA vecConstf64avx2<>+2792(SB)/8, $0x3ff9884533d43651
-DATA vecConstf64avx2<>+2800(SB)/8, $0x3ff9884533d43651
-DATA vecConstf64avx2<>+2808(SB)/8, $0x3ff9884533d43651
-DATA vecConstf64avx2<>+2816(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2824(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2832(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2840(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2848(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2856(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2864(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2872(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2880(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2888(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2896(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2904(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2912(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2920(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2928(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2936(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2944(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2952(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2960(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2968(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+2976(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2984(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+2992(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3000(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3008(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3016(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3024(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3032(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3040(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3048(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3056(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3064(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3072
+DATA vecConstf64avx2<>+2752(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2760(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2768(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2776(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2784(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2792(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2800(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2808(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2816(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2824(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2832(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2840(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2848(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2856(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2864(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2872(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2880(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2888(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2896(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2904(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2912(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2920(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2928(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2936(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2944(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2952(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2960(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2968(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+2976(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2984(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+2992(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3000(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3008(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3016(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3024(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3032(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3040(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3048(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3056(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3064(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3072(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3080(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3088(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3096(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3104(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3112(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3120(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3128(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3136
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -47,14 +47,20 @@ func (e element) magic() float64 {
 // flushed is the argument at which the exponent of gelu, continued beyond the
 // fitted interval, reaches the bias: there 2^-G is 0 and so is the tail of gelu.
 func (e element) flushed() float64 {
-	lo, hi := e.geluFitted, 2*e.geluFitted
-	for range 60 {
-		mid := (lo + hi) / 2
+	return bisect(e.geluFitted, 2*e.geluFitted, func(x float64) bool {
 		g := 0.0
 		for i := len(e.gelu) - 1; i >= 0; i-- {
-			g = g*mid + e.gelu[i]
+			g = g*x + e.gelu[i]
 		}
-		if g < float64(e.bias) {
+		return g < float64(e.bias)
+	})
+}
+
+// bisect is the largest number from lo to hi for which it holds, as it does below.
+func bisect(lo, hi float64, holds func(x float64) bool) float64 {
+	for range 60 {
+		mid := (lo + hi) / 2
+		if holds(mid) {
 			lo = mid
 		} else {
 			hi = mid

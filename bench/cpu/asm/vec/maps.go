@@ -23,6 +23,7 @@ type mapped struct {
 	perRow  bool // a and b are one of each row
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
+	follow  bool // the next row is fetched meanwhile
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
@@ -42,6 +43,7 @@ func (g *gen) maps() {
 	zero := []konst{g.num(0)}
 	magic := g.num(g.magic())
 	gelu := []konst{g.num(0), magic, g.num(g.flushed())}
+	geluTanh := []konst{g.num(0), magic, g.num(g.geluTanhMax())}
 	silu := []konst{g.num(0), magic, g.num(g.siluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
@@ -69,8 +71,8 @@ func (g *gen) maps() {
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
-		{name: "ScaleMul", y: true, a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(mul(x, v.a), v.y()) }},
-		{name: "GeluTanh", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
+		{name: "ScaleMul", y: true, a: true, follow: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(mul(x, v.a), v.y()) }},
+		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", unroll: 8, f: same},
 		{name: "Set", b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
@@ -144,6 +146,11 @@ func (g *gen) mapKernel(k mapped) {
 		g.bytes(lds)
 		perRow = append(perRow, g.gatherRow(src, next, lds, m))
 	}
+	if k.follow {
+		next = g.GP64()
+		advancing = append(advancing, next)
+		perRow = append(perRow, func() { g.LEAQ(operand.Mem{Base: src, Index: n, Scale: uint8(g.size)}, next) })
+	}
 	at := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
@@ -155,7 +162,7 @@ func (g *gen) mapKernel(k mapped) {
 				g.get(at(src, u), mask, x)
 			}
 			switch {
-			case k.gather:
+			case k.gather, k.follow:
 				g.emit("PREFETCHT0", at(next, u))
 			case k.unroll < 8:
 				g.fetchAhead(src, nil, u)

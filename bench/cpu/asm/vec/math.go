@@ -129,6 +129,25 @@ func (g *gen) expNonPositive(x reg.Register) reg.Register {
 	return p
 }
 
+// exp2NonPositive is 2^x for x <= 0 (or a little above): of the scaled arguments of a
+// softmax, two instructions less than expNonPositive. Denormal results may be 0.
+func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
+	g.op("VMAX", x, g.pinned[uint64(g.exp2MinFlushed())], x)
+	return g.exp2(x)
+}
+
+// exp2MinFlushed is where n reaches -bias.
+func (g *gen) exp2MinFlushed() konst { return g.num(-float64(g.bias)) }
+
+// exp2 is 2^x within the range of shift.
+func (g *gen) exp2(x reg.Register) reg.Register {
+	t, f := g.splitBinary(x)
+	p := g.horner(append([]float64{1}, g.exp2m1...), f)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	return p
+}
+
 // withSign is |magnitude| with the sign of x.
 func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 	s := g.vector()
@@ -176,11 +195,7 @@ func (g *gen) erfOf(x reg.Register) reg.Register {
 func (g *gen) geluOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.flushed()))
 	h := g.poly(negated(g.gelu), a)
-	t, f := g.splitBinary(h)
-	p := g.horner(g.exp2m1, f)
-	g.op("VFMADD213", g.num(1), f, p)
-	g.shift(t)
-	g.op("VMUL", t, p, p)
+	p := g.exp2(h)
 	r := g.relu(x)
 	g.op("VFNMADD231", p, a, r)
 	return r
@@ -191,37 +206,45 @@ func (g *gen) siluOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.siluMax()))
 	r := g.vector()
 	g.op("VOR", g.signBit(), a, r)
-	return g.gated(x, a, r)
-}
-
-// geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z and
-// z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
-func (g *gen) geluTanh(x reg.Register) reg.Register {
-	limit := g.num(g.siluMax())
-	a := g.clampMagnitude(x, limit)
-	c := 2 * math.Sqrt(2/math.Pi)
-	square, r := g.vector(), g.vector()
-	g.op("VMUL", a, a, square)
-	g.set(g.num(c*0.044715), r)
-	g.op("VFMADD213", g.num(c), square, r)
-	g.op("VMUL", a, r, r)
-	g.op("VMIN", r, g.pinned[uint64(limit)], r)
-	g.op("VOR", g.signBit(), r, r)
-	return g.gated(x, a, r)
-}
-
-// gated is max(x, 0) - a t / (1 + t) with t = e^r, r <= 0.
-func (g *gen) gated(x, a, r reg.Register) reg.Register {
 	t, _ := g.split(r)
 	p := g.expReduced(r)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
+	return g.gated(x, a, p)
+}
+
+// gated is max(x, 0) - a t / (1 + t).
+func (g *gen) gated(x, a, t reg.Register) reg.Register {
 	d := g.vector()
-	g.op("VADD", g.num(1), p, d)
-	p = g.quotient(p, d)
+	g.op("VADD", g.num(1), t, d)
+	q := g.quotient(t, d)
 	y := g.relu(x)
-	g.op("VFNMADD231", p, a, y)
+	g.op("VFNMADD231", q, a, y)
 	return y
+}
+
+// geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z = 2^(|x| (c1 + c3 x^2)) and
+// z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+func (g *gen) geluTanh(x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(g.geluTanhMax()))
+	c1, c3 := geluTanhExponent()
+	square, r := g.vector(), g.vector()
+	g.op("VMUL", a, a, square)
+	g.set(g.num(c3), r)
+	g.op("VFMADD213", g.num(c1), square, r)
+	g.op("VMUL", a, r, r)
+	return g.gated(x, a, g.exp2(r))
+}
+
+func geluTanhExponent() (c1, c3 float64) {
+	c1 = -2 * math.Sqrt(2/math.Pi) * math.Log2E
+	return c1, 0.044715 * c1
+}
+
+// geluTanhMax is where 2^n of e^-z is 0.
+func (g *gen) geluTanhMax() float64 {
+	c1, c3 := geluTanhExponent()
+	return bisect(0, 100, func(x float64) bool { return x*(c1+c3*x*x) > -float64(g.bias) })
 }
 
 // sigmoid is 1 / (1 + e^-x).

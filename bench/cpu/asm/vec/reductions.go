@@ -204,7 +204,8 @@ func (g *gen) rowExpSum() {
 	src, n, at := g.load("src"), g.load("n"), g.GP64()
 	largest := g.vector()
 	g.broadcast(g.argument("largest"), largest)
-	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	g.pin(g.exp2MinFlushed(), g.num(g.magic()), g.num(math.Log2E))
+	g.op("VMUL", g.num(math.Log2E), largest, largest)
 	acc := g.accumulate(g.num(0))
 	next := g.following(src, n)
 	g.strip("strip", n, at, func(count int, mask *mask) {
@@ -214,8 +215,8 @@ func (g *gen) rowExpSum() {
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.op("VSUB", largest, x, x)
-			g.accumulateMasked(g.expNonPositive(x), mask, acc[u])
+			g.op("VFMSUB213", largest, g.num(math.Log2E), x)
+			g.accumulateMasked(g.exp2NonPositive(x), mask, acc[u])
 		})
 	})
 	g.result("VADD", acc)
@@ -236,7 +237,7 @@ func (g *gen) softmax() {
 	memory := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 	}
-	g.pin(g.expMinFlushed(), g.num(g.magic()))
+	g.pin(g.exp2MinFlushed(), g.num(g.magic()))
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
 	row := g.GP64()
@@ -270,6 +271,7 @@ func (g *gen) softmax() {
 	g.Label("known")
 	largest, scale := g.fold("VMAX", acc), g.vector()
 	g.broadcast(g.argument("scale"), scale)
+	g.op("VMUL", g.num(math.Log2E), scale, scale)
 	g.op("VMUL", scale, largest, largest)
 
 	acc = g.accumulate(g.num(0))
@@ -281,7 +283,7 @@ func (g *gen) softmax() {
 			x := g.vector()
 			g.get(memory(from, u), mask, x)
 			g.op("VFMSUB213", largest, scale, x)
-			p := g.expNonPositive(x)
+			p := g.exp2NonPositive(x)
 			g.put(p, mask, memory(row, u))
 			g.accumulateMasked(p, mask, acc[u])
 		})
