@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"unsafe"
 
 	"hwcal/bench"
 )
@@ -53,9 +54,13 @@ func bindReduceRows[T float](r bench.Reduction) binder {
 	}
 }
 
-// colRows is the number of rows of which a column kernel reduces a few columns at a time:
-// as many streams as the hardware fetches ahead.
-const colRows = 8
+// shortRow is the number of bytes up to which rows are reduced a few columns at a time,
+// all rows of a block of shortRows bytes, with the results in registers. Wider rows are
+// added to the results one after the other: memory is then read in order.
+const (
+	shortRow  = 512
+	shortRows = 16 << 10
+)
 
 // bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
 func bindReduceCols[T float](r bench.Reduction) binder {
@@ -67,32 +72,31 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 		if err != nil {
 			return nil, err
 		}
-		reduce, empty := k.colSum, T(0)
+		down, join, empty := k.colSum, k.add, T(0)
 		if r == bench.ReduceMax {
-			reduce, empty = k.colMax, T(math.Inf(-1))
+			down, join, empty = k.colMax, k.maximum, T(math.Inf(-1))
 		}
-		rows := func(dst, src []T, m int) {
-			for lo := 0; lo < n; lo += vecCall / colRows {
-				count := min(n-lo, vecCall/colRows)
-				reduce(&dst[lo], &src[lo], n, m, count)
+		rowBytes := n * int(unsafe.Sizeof(empty))
+		reduce := func(dst, src []T, m int) { join.matrix(dst, 0, dst, 0, src, n, m, n, 0, 0) }
+		if rowBytes <= shortRow {
+			most := shortRows / rowBytes
+			reduce = func(dst, src []T, m int) {
+				for i := 0; i < m; i += most {
+					down(&dst[0], &src[i*n], n, min(most, m-i), n)
+				}
 			}
 		}
 		parts, columns := partsOf(ws, len(src)/n, 1), partsOf(ws, n, lineElems)
 		return elementwise(ws, c.String(), func(w *worker) {
-			mine := partial[w.id]
+			mine, rows := partial[w.id], parts[w.id]
 			k.set.slice(mine, mine, nil, 0, empty)
-			for i := parts[w.id].lo; i < parts[w.id].hi; i += colRows {
-				rows(mine, src[i*n:], min(colRows, parts[w.id].hi-i))
-			}
+			reduce(mine, src[rows.lo*n:], rows.hi-rows.lo)
 			w.barrier()
 			p := columns[w.id]
-			if p.lo == p.hi {
-				return
-			}
 			to := dst[p.lo:p.hi]
 			copy(to, partial[0][p.lo:p.hi])
 			for _, from := range partial[1:] {
-				inCalls(len(to), func(lo, hi int) { reduce(&to[lo], &from[p.lo+lo], n, 1, hi-lo) })
+				join.slice(to, to, from[p.lo:p.hi], 0, 0)
 			}
 			if r == bench.ReduceMean {
 				k.scale.slice(to, to, nil, T(1/float64(len(src)/n)), 0)

@@ -51,6 +51,7 @@ type vecKernels[T float] struct {
 	sub           mapKernel[T] // x - y
 	div           mapKernel[T] // x / y
 	scaleMul      mapKernel[T] // a x y
+	maximum       mapKernel[T] // max(x, y)
 	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid       mapKernel[T] // 1/(1 + e^-x)
 	copy          mapKernel[T] // x

@@ -3293,6 +3293,126 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y2
+	VMOVUPS  64(CX), Y4
+	VMOVUPS  96(CX), Y6
+	VMOVUPS  (R8), Y1
+	VMOVUPS  32(R8), Y3
+	VMOVUPS  64(R8), Y5
+	VMOVUPS  96(R8), Y7
+	VMAXPS   Y1, Y0, Y0
+	VMAXPS   Y3, Y2, Y2
+	VMAXPS   Y5, Y4, Y4
+	VMAXPS   Y7, Y6, Y6
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y2, 32(AX)
+	VMOVNTPS Y4, 64(AX)
+	VMOVNTPS Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+32, R10
+
+ntskip:
+	SUBQ $+32, R10
+	JLT  maindone
+
+main:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
+	VMAXPS  Y1, Y0, Y0
+	VMAXPS  Y3, Y2, Y2
+	VMAXPS  Y5, Y4, Y4
+	VMAXPS  Y7, Y6, Y6
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
+	JGE     main
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+single:
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VMAXPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
+	VMAXPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, MMX+
 TEXT ·vecScaleMulF32AVX2(SB), NOSPLIT, $0-73
@@ -4888,7 +5008,7 @@ return:
 	RET
 
 // func vecRowSumF32AVX2(src *float32, n int) float32
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -4896,19 +5016,24 @@ TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPS (AX)(DX*1), Y0, Y0
-	VADDPS 32(AX)(DX*1), Y1, Y1
-	VADDPS 64(AX)(DX*1), Y2, Y2
-	VADDPS 96(AX)(DX*1), Y3, Y3
-	ADDQ   $+128, DX
-	SUBQ   $+32, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VADDPS     (AX)(DX*1), Y0, Y0
+	PREFETCHT0 32(BX)(DX*1)
+	VADDPS     32(AX)(DX*1), Y1, Y1
+	PREFETCHT0 64(BX)(DX*1)
+	VADDPS     64(AX)(DX*1), Y2, Y2
+	PREFETCHT0 96(BX)(DX*1)
+	VADDPS     96(AX)(DX*1), Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -4916,18 +5041,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPS (AX)(DX*1), Y0, Y0
-	ADDQ   $+32, DX
-	SUBQ   $+8, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VADDPS     (AX)(DX*1), Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ       $+8, CX
 	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	LEAQ       vecMaskf32avx2<>+32(SB), SI
 	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y4
+	SUBQ       CX, SI
+	VMOVUPS    (SI), Y4
+	PREFETCHT0 (BX)(DX*1)
 	VMASKMOVPS (AX)(DX*1), Y4, Y5
 	VANDPS     Y4, Y5, Y5
 	VADDPS     Y5, Y0, Y0
@@ -4948,7 +5075,7 @@ stripdone:
 	RET
 
 // func vecAddRowSumF32AVX2(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ         src+8(FP), AX
 	MOVQ         n+24(FP), CX
@@ -4958,35 +5085,40 @@ TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	LEAQ         (AX)(CX*4), DI
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPS (AX)(DX*1), Y4
-	VMOVUPS (SI)(DX*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVUPS Y4, (BX)(DX*1)
-	VADDPS  Y4, Y0, Y0
-	VMOVUPS 32(AX)(DX*1), Y4
-	VMOVUPS 32(SI)(DX*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVUPS Y4, 32(BX)(DX*1)
-	VADDPS  Y4, Y1, Y1
-	VMOVUPS 64(AX)(DX*1), Y4
-	VMOVUPS 64(SI)(DX*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVUPS Y4, 64(BX)(DX*1)
-	VADDPS  Y4, Y2, Y2
-	VMOVUPS 96(AX)(DX*1), Y4
-	VMOVUPS 96(SI)(DX*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVUPS Y4, 96(BX)(DX*1)
-	VADDPS  Y4, Y3, Y3
-	ADDQ    $+128, DX
-	SUBQ    $+32, CX
-	JGE     stripmain
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPS    (AX)(DX*1), Y4
+	VMOVUPS    (SI)(DX*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVUPS    Y4, (BX)(DX*1)
+	VADDPS     Y4, Y0, Y0
+	PREFETCHT0 32(DI)(DX*1)
+	VMOVUPS    32(AX)(DX*1), Y4
+	VMOVUPS    32(SI)(DX*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVUPS    Y4, 32(BX)(DX*1)
+	VADDPS     Y4, Y1, Y1
+	PREFETCHT0 64(DI)(DX*1)
+	VMOVUPS    64(AX)(DX*1), Y4
+	VMOVUPS    64(SI)(DX*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVUPS    Y4, 64(BX)(DX*1)
+	VADDPS     Y4, Y2, Y2
+	PREFETCHT0 96(DI)(DX*1)
+	VMOVUPS    96(AX)(DX*1), Y4
+	VMOVUPS    96(SI)(DX*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVUPS    Y4, 96(BX)(DX*1)
+	VADDPS     Y4, Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -4994,22 +5126,24 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPS (AX)(DX*1), Y4
-	VMOVUPS (SI)(DX*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVUPS Y4, (BX)(DX*1)
-	VADDPS  Y4, Y0, Y0
-	ADDQ    $+32, DX
-	SUBQ    $+8, CX
-	JGE     stripsingle
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPS    (AX)(DX*1), Y4
+	VMOVUPS    (SI)(DX*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVUPS    Y4, (BX)(DX*1)
+	VADDPS     Y4, Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ       $+8, CX
 	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), DI
+	LEAQ       vecMaskf32avx2<>+32(SB), R8
 	SHLQ       $0x02, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y4
+	SUBQ       CX, R8
+	VMOVUPS    (R8), Y4
+	PREFETCHT0 (DI)(DX*1)
 	VMASKMOVPS (AX)(DX*1), Y4, Y5
 	VMASKMOVPS (SI)(DX*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
@@ -5106,7 +5240,7 @@ stripdone:
 	RET
 
 // func vecRowMaxF32AVX2(src *float32, n int) float32
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -5114,19 +5248,24 @@ TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMAXPS (AX)(DX*1), Y0, Y0
-	VMAXPS 32(AX)(DX*1), Y1, Y1
-	VMAXPS 64(AX)(DX*1), Y2, Y2
-	VMAXPS 96(AX)(DX*1), Y3, Y3
-	ADDQ   $+128, DX
-	SUBQ   $+32, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPS     (AX)(DX*1), Y0, Y0
+	PREFETCHT0 32(BX)(DX*1)
+	VMAXPS     32(AX)(DX*1), Y1, Y1
+	PREFETCHT0 64(BX)(DX*1)
+	VMAXPS     64(AX)(DX*1), Y2, Y2
+	PREFETCHT0 96(BX)(DX*1)
+	VMAXPS     96(AX)(DX*1), Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -5134,18 +5273,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMAXPS (AX)(DX*1), Y0, Y0
-	ADDQ   $+32, DX
-	SUBQ   $+8, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPS     (AX)(DX*1), Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), BX
+	LEAQ         vecMaskf32avx2<>+32(SB), SI
 	SHLQ         $0x02, CX
-	SUBQ         CX, BX
-	VMOVUPS      (BX), Y4
+	SUBQ         CX, SI
+	VMOVUPS      (SI), Y4
+	PREFETCHT0   (BX)(DX*1)
 	VMASKMOVPS   (AX)(DX*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5

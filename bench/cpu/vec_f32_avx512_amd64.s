@@ -4557,6 +4557,158 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z4
+	VMOVUPS  192(DX), Z6
+	VMOVUPS  256(DX), Z8
+	VMOVUPS  320(DX), Z10
+	VMOVUPS  384(DX), Z12
+	VMOVUPS  448(DX), Z14
+	VMOVUPS  (R9), Z1
+	VMOVUPS  64(R9), Z3
+	VMOVUPS  128(R9), Z5
+	VMOVUPS  192(R9), Z7
+	VMOVUPS  256(R9), Z9
+	VMOVUPS  320(R9), Z11
+	VMOVUPS  384(R9), Z13
+	VMOVUPS  448(R9), Z15
+	VMAXPS   Z1, Z0, Z0
+	VMAXPS   Z3, Z2, Z2
+	VMAXPS   Z5, Z4, Z4
+	VMAXPS   Z7, Z6, Z6
+	VMAXPS   Z9, Z8, Z8
+	VMAXPS   Z11, Z10, Z10
+	VMAXPS   Z13, Z12, Z12
+	VMAXPS   Z15, Z14, Z14
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z2, 64(AX)
+	VMOVNTPS Z4, 128(AX)
+	VMOVNTPS Z6, 192(AX)
+	VMOVNTPS Z8, 256(AX)
+	VMOVNTPS Z10, 320(AX)
+	VMOVNTPS Z12, 384(AX)
+	VMOVNTPS Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+128, CX
+
+ntskip:
+	SUBQ $+128, CX
+	JLT  maindone
+
+main:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
+	VMAXPS  Z1, Z0, Z0
+	VMAXPS  Z3, Z2, Z2
+	VMAXPS  Z5, Z4, Z4
+	VMAXPS  Z7, Z6, Z6
+	VMAXPS  Z9, Z8, Z8
+	VMAXPS  Z11, Z10, Z10
+	VMAXPS  Z13, Z12, Z12
+	VMAXPS  Z15, Z14, Z14
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+128, CX
+	JGE     main
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VMAXPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VMAXPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecScaleMulF32AVX512(SB), NOSPLIT, $0-73
@@ -6521,7 +6673,7 @@ return:
 	RET
 
 // func vecRowSumF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -6529,19 +6681,24 @@ TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPS (AX)(DX*1), Z0, Z0
-	VADDPS 64(AX)(DX*1), Z1, Z1
-	VADDPS 128(AX)(DX*1), Z2, Z2
-	VADDPS 192(AX)(DX*1), Z3, Z3
-	ADDQ   $+256, DX
-	SUBQ   $+64, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VADDPS     (AX)(DX*1), Z0, Z0
+	PREFETCHT0 64(BX)(DX*1)
+	VADDPS     64(AX)(DX*1), Z1, Z1
+	PREFETCHT0 128(BX)(DX*1)
+	VADDPS     128(AX)(DX*1), Z2, Z2
+	PREFETCHT0 192(BX)(DX*1)
+	VADDPS     192(AX)(DX*1), Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+64, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6549,20 +6706,22 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPS (AX)(DX*1), Z0, Z0
-	ADDQ   $+64, DX
-	SUBQ   $+16, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VADDPS     (AX)(DX*1), Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+16, CX
+	JGE        stripsingle
 
 stripsingledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z4
-	VADDPS    Z4, Z0, K1, Z0
+	ADDQ       $+16, CX
+	JZ         stripdone
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	PREFETCHT0 (BX)(DX*1)
+	VMOVUPS.Z  (AX)(DX*1), K1, Z4
+	VADDPS     Z4, Z0, K1, Z0
 
 stripdone:
 	VADDPS        Z2, Z0, Z0
@@ -6582,7 +6741,7 @@ stripdone:
 	RET
 
 // func vecAddRowSumF32AVX512(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         src+8(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6592,35 +6751,40 @@ TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	LEAQ         (AX)(CX*4), DI
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPS (AX)(DX*1), Z4
-	VMOVUPS (SI)(DX*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, (BX)(DX*1)
-	VADDPS  Z4, Z0, Z0
-	VMOVUPS 64(AX)(DX*1), Z4
-	VMOVUPS 64(SI)(DX*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 64(BX)(DX*1)
-	VADDPS  Z4, Z1, Z1
-	VMOVUPS 128(AX)(DX*1), Z4
-	VMOVUPS 128(SI)(DX*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 128(BX)(DX*1)
-	VADDPS  Z4, Z2, Z2
-	VMOVUPS 192(AX)(DX*1), Z4
-	VMOVUPS 192(SI)(DX*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 192(BX)(DX*1)
-	VADDPS  Z4, Z3, Z3
-	ADDQ    $+256, DX
-	SUBQ    $+64, CX
-	JGE     stripmain
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPS    (AX)(DX*1), Z4
+	VMOVUPS    (SI)(DX*1), Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, (BX)(DX*1)
+	VADDPS     Z4, Z0, Z0
+	PREFETCHT0 64(DI)(DX*1)
+	VMOVUPS    64(AX)(DX*1), Z4
+	VMOVUPS    64(SI)(DX*1), Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, 64(BX)(DX*1)
+	VADDPS     Z4, Z1, Z1
+	PREFETCHT0 128(DI)(DX*1)
+	VMOVUPS    128(AX)(DX*1), Z4
+	VMOVUPS    128(SI)(DX*1), Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, 128(BX)(DX*1)
+	VADDPS     Z4, Z2, Z2
+	PREFETCHT0 192(DI)(DX*1)
+	VMOVUPS    192(AX)(DX*1), Z4
+	VMOVUPS    192(SI)(DX*1), Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, 192(BX)(DX*1)
+	VADDPS     Z4, Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+64, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6628,27 +6792,29 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPS (AX)(DX*1), Z4
-	VMOVUPS (SI)(DX*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, (BX)(DX*1)
-	VADDPS  Z4, Z0, Z0
-	ADDQ    $+64, DX
-	SUBQ    $+16, CX
-	JGE     stripsingle
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPS    (AX)(DX*1), Z4
+	VMOVUPS    (SI)(DX*1), Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, (BX)(DX*1)
+	VADDPS     Z4, Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+16, CX
+	JGE        stripsingle
 
 stripsingledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z4
-	VMOVUPS.Z (SI)(DX*1), K1, Z5
-	VADDPS    Z5, Z4, Z4
-	VMOVUPS   Z4, K1, (BX)(DX*1)
-	VADDPS    Z4, Z0, K1, Z0
+	ADDQ       $+16, CX
+	JZ         stripdone
+	MOVQ       $0x00000001, R8
+	SHLQ       CL, R8
+	DECQ       R8
+	KMOVW      R8, K1
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPS.Z  (AX)(DX*1), K1, Z4
+	VMOVUPS.Z  (SI)(DX*1), K1, Z5
+	VADDPS     Z5, Z4, Z4
+	VMOVUPS    Z4, K1, (BX)(DX*1)
+	VADDPS     Z4, Z0, K1, Z0
 
 stripdone:
 	VADDPS        Z2, Z0, Z0
@@ -6742,7 +6908,7 @@ stripdone:
 	RET
 
 // func vecRowMaxF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -6750,19 +6916,24 @@ TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	LEAQ         (AX)(CX*4), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMAXPS (AX)(DX*1), Z0, Z0
-	VMAXPS 64(AX)(DX*1), Z1, Z1
-	VMAXPS 128(AX)(DX*1), Z2, Z2
-	VMAXPS 192(AX)(DX*1), Z3, Z3
-	ADDQ   $+256, DX
-	SUBQ   $+64, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPS     (AX)(DX*1), Z0, Z0
+	PREFETCHT0 64(BX)(DX*1)
+	VMAXPS     64(AX)(DX*1), Z1, Z1
+	PREFETCHT0 128(BX)(DX*1)
+	VMAXPS     128(AX)(DX*1), Z2, Z2
+	PREFETCHT0 192(BX)(DX*1)
+	VMAXPS     192(AX)(DX*1), Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+64, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6770,18 +6941,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMAXPS (AX)(DX*1), Z0, Z0
-	ADDQ   $+64, DX
-	SUBQ   $+16, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPS     (AX)(DX*1), Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+16, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
+	MOVQ         $0x00000001, SI
+	SHLQ         CL, SI
+	DECQ         SI
+	KMOVW        SI, K1
+	PREFETCHT0   (BX)(DX*1)
 	VMOVUPS.Z    (AX)(DX*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4

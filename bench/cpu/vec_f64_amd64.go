@@ -183,6 +183,12 @@ func vecDivF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecDivF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
+func vecMaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecMaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
 func vecScaleMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape

@@ -3839,6 +3839,126 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y2
+	VMOVUPD  64(CX), Y4
+	VMOVUPD  96(CX), Y6
+	VMOVUPD  (R8), Y1
+	VMOVUPD  32(R8), Y3
+	VMOVUPD  64(R8), Y5
+	VMOVUPD  96(R8), Y7
+	VMAXPD   Y1, Y0, Y0
+	VMAXPD   Y3, Y2, Y2
+	VMAXPD   Y5, Y4, Y4
+	VMAXPD   Y7, Y6, Y6
+	VMOVNTPD Y0, (AX)
+	VMOVNTPD Y2, 32(AX)
+	VMOVNTPD Y4, 64(AX)
+	VMOVNTPD Y6, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      nt
+
+ntdone:
+	ADDQ $+16, R10
+
+ntskip:
+	SUBQ $+16, R10
+	JLT  maindone
+
+main:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
+	VMAXPD  Y1, Y0, Y0
+	VMAXPD  Y3, Y2, Y2
+	VMAXPD  Y5, Y4, Y4
+	VMAXPD  Y7, Y6, Y6
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
+	JGE     main
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+single:
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VMAXPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     single
+
+singledone:
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
+	VMAXPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, MMX+
 TEXT ·vecScaleMulF64AVX2(SB), NOSPLIT, $0-81
@@ -5540,7 +5660,7 @@ return:
 	RET
 
 // func vecRowSumF64AVX2(src *float64, n int) float64
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -5548,19 +5668,24 @@ TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	LEAQ         (AX)(CX*8), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPD (AX)(DX*1), Y0, Y0
-	VADDPD 32(AX)(DX*1), Y1, Y1
-	VADDPD 64(AX)(DX*1), Y2, Y2
-	VADDPD 96(AX)(DX*1), Y3, Y3
-	ADDQ   $+128, DX
-	SUBQ   $+16, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VADDPD     (AX)(DX*1), Y0, Y0
+	PREFETCHT0 32(BX)(DX*1)
+	VADDPD     32(AX)(DX*1), Y1, Y1
+	PREFETCHT0 64(BX)(DX*1)
+	VADDPD     64(AX)(DX*1), Y2, Y2
+	PREFETCHT0 96(BX)(DX*1)
+	VADDPD     96(AX)(DX*1), Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+16, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+16, CX
@@ -5568,18 +5693,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPD (AX)(DX*1), Y0, Y0
-	ADDQ   $+32, DX
-	SUBQ   $+4, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VADDPD     (AX)(DX*1), Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+4, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ       $+4, CX
 	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	LEAQ       vecMaskf64avx2<>+32(SB), SI
 	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y4
+	SUBQ       CX, SI
+	VMOVUPS    (SI), Y4
+	PREFETCHT0 (BX)(DX*1)
 	VMASKMOVPD (AX)(DX*1), Y4, Y5
 	VANDPD     Y4, Y5, Y5
 	VADDPD     Y5, Y0, Y0
@@ -5598,7 +5725,7 @@ stripdone:
 	RET
 
 // func vecAddRowSumF64AVX2(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         src+8(FP), AX
 	MOVQ         n+24(FP), CX
@@ -5608,35 +5735,40 @@ TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	LEAQ         (AX)(CX*8), DI
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPD (AX)(DX*1), Y4
-	VMOVUPD (SI)(DX*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, (BX)(DX*1)
-	VADDPD  Y4, Y0, Y0
-	VMOVUPD 32(AX)(DX*1), Y4
-	VMOVUPD 32(SI)(DX*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, 32(BX)(DX*1)
-	VADDPD  Y4, Y1, Y1
-	VMOVUPD 64(AX)(DX*1), Y4
-	VMOVUPD 64(SI)(DX*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, 64(BX)(DX*1)
-	VADDPD  Y4, Y2, Y2
-	VMOVUPD 96(AX)(DX*1), Y4
-	VMOVUPD 96(SI)(DX*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, 96(BX)(DX*1)
-	VADDPD  Y4, Y3, Y3
-	ADDQ    $+128, DX
-	SUBQ    $+16, CX
-	JGE     stripmain
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPD    (AX)(DX*1), Y4
+	VMOVUPD    (SI)(DX*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, (BX)(DX*1)
+	VADDPD     Y4, Y0, Y0
+	PREFETCHT0 32(DI)(DX*1)
+	VMOVUPD    32(AX)(DX*1), Y4
+	VMOVUPD    32(SI)(DX*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, 32(BX)(DX*1)
+	VADDPD     Y4, Y1, Y1
+	PREFETCHT0 64(DI)(DX*1)
+	VMOVUPD    64(AX)(DX*1), Y4
+	VMOVUPD    64(SI)(DX*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, 64(BX)(DX*1)
+	VADDPD     Y4, Y2, Y2
+	PREFETCHT0 96(DI)(DX*1)
+	VMOVUPD    96(AX)(DX*1), Y4
+	VMOVUPD    96(SI)(DX*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, 96(BX)(DX*1)
+	VADDPD     Y4, Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+16, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+16, CX
@@ -5644,22 +5776,24 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPD (AX)(DX*1), Y4
-	VMOVUPD (SI)(DX*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, (BX)(DX*1)
-	VADDPD  Y4, Y0, Y0
-	ADDQ    $+32, DX
-	SUBQ    $+4, CX
-	JGE     stripsingle
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPD    (AX)(DX*1), Y4
+	VMOVUPD    (SI)(DX*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, (BX)(DX*1)
+	VADDPD     Y4, Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+4, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ       $+4, CX
 	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), DI
+	LEAQ       vecMaskf64avx2<>+32(SB), R8
 	SHLQ       $0x03, CX
-	SUBQ       CX, DI
-	VMOVUPS    (DI), Y4
+	SUBQ       CX, R8
+	VMOVUPS    (R8), Y4
+	PREFETCHT0 (DI)(DX*1)
 	VMASKMOVPD (AX)(DX*1), Y4, Y5
 	VMASKMOVPD (SI)(DX*1), Y4, Y6
 	VADDPD     Y6, Y5, Y5
@@ -5752,7 +5886,7 @@ stripdone:
 	RET
 
 // func vecRowMaxF64AVX2(src *float64, n int) float64
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -5760,19 +5894,24 @@ TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	LEAQ         (AX)(CX*8), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+16, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMAXPD (AX)(DX*1), Y0, Y0
-	VMAXPD 32(AX)(DX*1), Y1, Y1
-	VMAXPD 64(AX)(DX*1), Y2, Y2
-	VMAXPD 96(AX)(DX*1), Y3, Y3
-	ADDQ   $+128, DX
-	SUBQ   $+16, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPD     (AX)(DX*1), Y0, Y0
+	PREFETCHT0 32(BX)(DX*1)
+	VMAXPD     32(AX)(DX*1), Y1, Y1
+	PREFETCHT0 64(BX)(DX*1)
+	VMAXPD     64(AX)(DX*1), Y2, Y2
+	PREFETCHT0 96(BX)(DX*1)
+	VMAXPD     96(AX)(DX*1), Y3, Y3
+	ADDQ       $+128, DX
+	SUBQ       $+16, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+16, CX
@@ -5780,18 +5919,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMAXPD (AX)(DX*1), Y0, Y0
-	ADDQ   $+32, DX
-	SUBQ   $+4, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPD     (AX)(DX*1), Y0, Y0
+	ADDQ       $+32, DX
+	SUBQ       $+4, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+4, CX
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), BX
+	LEAQ         vecMaskf64avx2<>+32(SB), SI
 	SHLQ         $0x03, CX
-	SUBQ         CX, BX
-	VMOVUPS      (BX), Y4
+	SUBQ         CX, SI
+	VMOVUPS      (SI), Y4
+	PREFETCHT0   (BX)(DX*1)
 	VMASKMOVPD   (AX)(DX*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5

@@ -5557,6 +5557,158 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecMaxF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   ntskip
+	TESTQ $0x0000003f, AX
+	JNE   ntskip
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+nt:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  64(DX), Z2
+	VMOVUPD  128(DX), Z4
+	VMOVUPD  192(DX), Z6
+	VMOVUPD  256(DX), Z8
+	VMOVUPD  320(DX), Z10
+	VMOVUPD  384(DX), Z12
+	VMOVUPD  448(DX), Z14
+	VMOVUPD  (R9), Z1
+	VMOVUPD  64(R9), Z3
+	VMOVUPD  128(R9), Z5
+	VMOVUPD  192(R9), Z7
+	VMOVUPD  256(R9), Z9
+	VMOVUPD  320(R9), Z11
+	VMOVUPD  384(R9), Z13
+	VMOVUPD  448(R9), Z15
+	VMAXPD   Z1, Z0, Z0
+	VMAXPD   Z3, Z2, Z2
+	VMAXPD   Z5, Z4, Z4
+	VMAXPD   Z7, Z6, Z6
+	VMAXPD   Z9, Z8, Z8
+	VMAXPD   Z11, Z10, Z10
+	VMAXPD   Z13, Z12, Z12
+	VMAXPD   Z15, Z14, Z14
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z2, 64(AX)
+	VMOVNTPD Z4, 128(AX)
+	VMOVNTPD Z6, 192(AX)
+	VMOVNTPD Z8, 256(AX)
+	VMOVNTPD Z10, 320(AX)
+	VMOVNTPD Z12, 384(AX)
+	VMOVNTPD Z14, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      nt
+
+ntdone:
+	ADDQ $+64, CX
+
+ntskip:
+	SUBQ $+64, CX
+	JLT  maindone
+
+main:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
+	VMAXPD  Z1, Z0, Z0
+	VMAXPD  Z3, Z2, Z2
+	VMAXPD  Z5, Z4, Z4
+	VMAXPD  Z7, Z6, Z6
+	VMAXPD  Z9, Z8, Z8
+	VMAXPD  Z11, Z10, Z10
+	VMAXPD  Z13, Z12, Z12
+	VMAXPD  Z15, Z14, Z14
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+64, CX
+	JGE     main
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+single:
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
+	VMAXPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+8, CX
+	JGE     single
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
+	VMAXPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecScaleMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecScaleMulF64AVX512(SB), NOSPLIT, $0-81
@@ -7727,7 +7879,7 @@ return:
 	RET
 
 // func vecRowSumF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -7735,19 +7887,24 @@ TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	LEAQ         (AX)(CX*8), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VADDPD (AX)(DX*1), Z0, Z0
-	VADDPD 64(AX)(DX*1), Z1, Z1
-	VADDPD 128(AX)(DX*1), Z2, Z2
-	VADDPD 192(AX)(DX*1), Z3, Z3
-	ADDQ   $+256, DX
-	SUBQ   $+32, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VADDPD     (AX)(DX*1), Z0, Z0
+	PREFETCHT0 64(BX)(DX*1)
+	VADDPD     64(AX)(DX*1), Z1, Z1
+	PREFETCHT0 128(BX)(DX*1)
+	VADDPD     128(AX)(DX*1), Z2, Z2
+	PREFETCHT0 192(BX)(DX*1)
+	VADDPD     192(AX)(DX*1), Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -7755,20 +7912,22 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VADDPD (AX)(DX*1), Z0, Z0
-	ADDQ   $+64, DX
-	SUBQ   $+8, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VADDPD     (AX)(DX*1), Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z4
-	VADDPD    Z4, Z0, K1, Z0
+	ADDQ       $+8, CX
+	JZ         stripdone
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	PREFETCHT0 (BX)(DX*1)
+	VMOVUPD.Z  (AX)(DX*1), K1, Z4
+	VADDPD     Z4, Z0, K1, Z0
 
 stripdone:
 	VADDPD        Z2, Z0, Z0
@@ -7786,7 +7945,7 @@ stripdone:
 	RET
 
 // func vecAddRowSumF64AVX512(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         src+8(FP), AX
 	MOVQ         n+24(FP), CX
@@ -7796,35 +7955,40 @@ TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	LEAQ         (AX)(CX*8), DI
 	MOVQ         n+24(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMOVUPD (AX)(DX*1), Z4
-	VMOVUPD (SI)(DX*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, (BX)(DX*1)
-	VADDPD  Z4, Z0, Z0
-	VMOVUPD 64(AX)(DX*1), Z4
-	VMOVUPD 64(SI)(DX*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 64(BX)(DX*1)
-	VADDPD  Z4, Z1, Z1
-	VMOVUPD 128(AX)(DX*1), Z4
-	VMOVUPD 128(SI)(DX*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 128(BX)(DX*1)
-	VADDPD  Z4, Z2, Z2
-	VMOVUPD 192(AX)(DX*1), Z4
-	VMOVUPD 192(SI)(DX*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 192(BX)(DX*1)
-	VADDPD  Z4, Z3, Z3
-	ADDQ    $+256, DX
-	SUBQ    $+32, CX
-	JGE     stripmain
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPD    (AX)(DX*1), Z4
+	VMOVUPD    (SI)(DX*1), Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, (BX)(DX*1)
+	VADDPD     Z4, Z0, Z0
+	PREFETCHT0 64(DI)(DX*1)
+	VMOVUPD    64(AX)(DX*1), Z4
+	VMOVUPD    64(SI)(DX*1), Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, 64(BX)(DX*1)
+	VADDPD     Z4, Z1, Z1
+	PREFETCHT0 128(DI)(DX*1)
+	VMOVUPD    128(AX)(DX*1), Z4
+	VMOVUPD    128(SI)(DX*1), Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, 128(BX)(DX*1)
+	VADDPD     Z4, Z2, Z2
+	PREFETCHT0 192(DI)(DX*1)
+	VMOVUPD    192(AX)(DX*1), Z4
+	VMOVUPD    192(SI)(DX*1), Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, 192(BX)(DX*1)
+	VADDPD     Z4, Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -7832,27 +7996,29 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMOVUPD (AX)(DX*1), Z4
-	VMOVUPD (SI)(DX*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, (BX)(DX*1)
-	VADDPD  Z4, Z0, Z0
-	ADDQ    $+64, DX
-	SUBQ    $+8, CX
-	JGE     stripsingle
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPD    (AX)(DX*1), Z4
+	VMOVUPD    (SI)(DX*1), Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, (BX)(DX*1)
+	VADDPD     Z4, Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, DI
-	SHLQ      CL, DI
-	DECQ      DI
-	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z4
-	VMOVUPD.Z (SI)(DX*1), K1, Z5
-	VADDPD    Z5, Z4, Z4
-	VMOVUPD   Z4, K1, (BX)(DX*1)
-	VADDPD    Z4, Z0, K1, Z0
+	ADDQ       $+8, CX
+	JZ         stripdone
+	MOVQ       $0x00000001, R8
+	SHLQ       CL, R8
+	DECQ       R8
+	KMOVW      R8, K1
+	PREFETCHT0 (DI)(DX*1)
+	VMOVUPD.Z  (AX)(DX*1), K1, Z4
+	VMOVUPD.Z  (SI)(DX*1), K1, Z5
+	VADDPD     Z5, Z4, Z4
+	VMOVUPD    Z4, K1, (BX)(DX*1)
+	VADDPD     Z4, Z0, K1, Z0
 
 stripdone:
 	VADDPD        Z2, Z0, Z0
@@ -7942,7 +8108,7 @@ stripdone:
 	RET
 
 // func vecRowMaxF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -7950,19 +8116,24 @@ TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
+	LEAQ         (AX)(CX*8), BX
 	MOVQ         n+8(FP), CX
 	XORQ         DX, DX
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	VMAXPD (AX)(DX*1), Z0, Z0
-	VMAXPD 64(AX)(DX*1), Z1, Z1
-	VMAXPD 128(AX)(DX*1), Z2, Z2
-	VMAXPD 192(AX)(DX*1), Z3, Z3
-	ADDQ   $+256, DX
-	SUBQ   $+32, CX
-	JGE    stripmain
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPD     (AX)(DX*1), Z0, Z0
+	PREFETCHT0 64(BX)(DX*1)
+	VMAXPD     64(AX)(DX*1), Z1, Z1
+	PREFETCHT0 128(BX)(DX*1)
+	VMAXPD     128(AX)(DX*1), Z2, Z2
+	PREFETCHT0 192(BX)(DX*1)
+	VMAXPD     192(AX)(DX*1), Z3, Z3
+	ADDQ       $+256, DX
+	SUBQ       $+32, CX
+	JGE        stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -7970,18 +8141,20 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	VMAXPD (AX)(DX*1), Z0, Z0
-	ADDQ   $+64, DX
-	SUBQ   $+8, CX
-	JGE    stripsingle
+	PREFETCHT0 (BX)(DX*1)
+	VMAXPD     (AX)(DX*1), Z0, Z0
+	ADDQ       $+64, DX
+	SUBQ       $+8, CX
+	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
+	MOVQ         $0x00000001, SI
+	SHLQ         CL, SI
+	DECQ         SI
+	KMOVW        SI, K1
+	PREFETCHT0   (BX)(DX*1)
 	VMOVUPD.Z    (AX)(DX*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4

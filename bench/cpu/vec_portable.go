@@ -29,6 +29,7 @@ func vecPortable[T float]() vecKernels[T] {
 		sub:           rows(subRow[T]),
 		div:           rows(divRow[T]),
 		scaleMul:      rows(scaleMulRow[T]),
+		maximum:       rows(maximumRow[T]),
 		geluTanh:      unary[T](geluTanh),
 		sigmoid:       unary[T](sigmoid),
 		copy:          rows(copyRow[T]),
@@ -196,6 +197,12 @@ func divRow[T float](dst, src, y []T, _, _ T) {
 func scaleMulRow[T float](dst, src, y []T, a, _ T) {
 	for j, x := range src {
 		dst[j] = a * x * y[j]
+	}
+}
+
+func maximumRow[T float](dst, src, y []T, _, _ T) {
+	for j, x := range src {
+		dst[j] = max(x, y[j])
 	}
 }
 

@@ -71,6 +71,7 @@ func (g *gen) maps() {
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
+		{name: "Max", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
 		{name: "ScaleMul", y: true, a: true, follow: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(mul(x, v.a), v.y()) }},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},

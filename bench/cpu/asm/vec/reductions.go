@@ -106,11 +106,13 @@ func (g *gen) rowSum(name, signature string, add bool) {
 		dst, y = g.load("dst"), g.load("y")
 	}
 	acc := g.accumulate(g.num(0))
+	next := g.following(src, n)
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
 			vector := func(base reg.Register) operand.Mem {
 				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 			}
+			g.PREFETCHT0(vector(next))
 			if mask == nil && !add {
 				g.op("VADD", vector(src), acc[u], acc[u])
 				continue
@@ -156,8 +158,10 @@ func (g *gen) rowMax() {
 	g.begin("RowMax", "func(src *T, n int) T")
 	src, n, at := g.load("src"), g.load("n"), g.GP64()
 	acc := g.accumulate(g.num(math.Inf(-1)))
+	next := g.following(src, n)
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
+			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
 			g.maximum(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, acc[u])
 		}
 	})
