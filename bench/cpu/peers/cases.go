@@ -26,6 +26,8 @@ type testCase struct {
 	// shared cases work on inputs that the peers get from us, and their results
 	// are held against ours. The others show only how fast a machine can be driven.
 	shared bool
+	// random results differ from peer to peer.
+	random bool
 }
 
 func (c testCase) String() string { return fmt.Sprintf("%s %s %s", c.group, c.dtype, c.name) }
@@ -65,6 +67,11 @@ func plan(threads int) ([]testCase, error) {
 		return nil, err
 	}
 	all = append(all, streamCases(threads)...)
+	operations, err := operationCases(threads)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, operations...)
 	for _, p := range []struct {
 		group, pattern string
 		ops            int // of its chain; 0 for all
@@ -149,6 +156,35 @@ func streamCases(threads int) []testCase {
 		})
 	}
 	return all
+}
+
+// operationShapes are activations of 1 to 64 MiB.
+var operationShapes = []string{"16x256x64", "64x1024x64", "16x2048x128", "128x256x256", "32x512x768", "16x256x4096"}
+
+// operationCases are the single operations, in bytes a second.
+func operationCases(threads int) ([]testCase, error) {
+	var all []testCase
+	for _, pattern := range bench.Operations() {
+		if pattern.Group != "operation" {
+			continue
+		}
+		for _, dims := range operationShapes {
+			shape, err := bench.ParseShape(dims, pattern.Dims)
+			if err != nil {
+				return nil, err
+			}
+			chain, err := pattern.Build(shape, threads)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, testCase{
+				group: "op", name: pattern.Name + " " + dims, dtype: schema.FP32, chain: chain,
+				work: float64(chain.FusedBytes(schema.FP32)), kind: "op_" + pattern.Name, dims: dims,
+				shared: true, random: pattern.Name == "dropout",
+			})
+		}
+	}
+	return all, nil
 }
 
 // parseDims reads the dimensions of a case, "512x1024x1024".

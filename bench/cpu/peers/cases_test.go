@@ -98,14 +98,17 @@ func TestEncode(t *testing.T) {
 		schema.BF16: {0x80, 0x3f, 0, 0xbf, 0x40, 0xc0},
 		schema.INT8: {1, 0, 0xfd},
 	} {
-		if got := encode(values, d); !slices.Equal(got, want) {
+		if got := encode(values, d, bench.Normal); !slices.Equal(got, want) {
 			t.Errorf("%s: %x, want %x", d, got, want)
 		}
 	}
-	if got := decode(encode(values, schema.FP64), schema.FP64); !slices.Equal(got, values) {
+	if got := encode([]float64{258}, schema.FP64, bench.Labels(1000)); !slices.Equal(got, []byte{2, 1, 0, 0}) {
+		t.Errorf("labels: %x, want those of int32", got)
+	}
+	if got := decode(encode(values, schema.FP64, bench.Normal), schema.FP64); !slices.Equal(got, values) {
 		t.Errorf("fp64: %v, want %v", got, values)
 	}
-	if got := decode(encode(values, schema.FP32), schema.BF16); !slices.Equal(got, values) {
+	if got := decode(encode(values, schema.FP32, bench.Normal), schema.BF16); !slices.Equal(got, values) {
 		t.Errorf("results of bf16: %v, want %v", got, values)
 	}
 	if got := decode([]byte{0xfe, 0xff, 0xff, 0xff}, schema.INT8); !slices.Equal(got, []float64{-2}) {

@@ -36,7 +36,7 @@ func writeInputs(dir string, ws bench.Workspace, c testCase) (files []string, er
 			return nil, err
 		}
 		name := filepath.Join(dir, fmt.Sprintf("input%d", i))
-		if err := os.WriteFile(name, encode(values, c.dtype), 0o600); err != nil {
+		if err := os.WriteFile(name, encode(values, c.dtype, t.Fill), 0o600); err != nil {
 			return nil, err
 		}
 		files = append(files, name)
@@ -71,17 +71,19 @@ func sumRoundoff(d schema.DType) float64 {
 
 // encode gives the elements of an input as the peers store them. They come from a
 // tensor of the dtype, so that nothing is rounded.
-func encode(values []float64, d schema.DType) []byte {
-	b := make([]byte, 0, int64(len(values))*d.Bytes())
+func encode(values []float64, d schema.DType, fill bench.Fill) []byte {
+	b := make([]byte, 0, int64(len(values))*max(d.Bytes(), bench.LabelBytes))
 	for _, v := range values {
-		switch d {
-		case schema.FP64:
+		switch {
+		case fill.Classes() > 0:
+			b = binary.NativeEndian.AppendUint32(b, uint32(v))
+		case d == schema.FP64:
 			b = binary.NativeEndian.AppendUint64(b, math.Float64bits(v))
-		case schema.FP32:
+		case d == schema.FP32:
 			b = binary.NativeEndian.AppendUint32(b, math.Float32bits(float32(v)))
-		case schema.BF16:
+		case d == schema.BF16:
 			b = binary.NativeEndian.AppendUint16(b, uint16(math.Float32bits(float32(v))>>16))
-		case schema.INT8:
+		case d == schema.INT8:
 			b = append(b, byte(int8(v)))
 		}
 	}
@@ -104,6 +106,10 @@ func decode(b []byte, d schema.DType) []float64 {
 	return values
 }
 
+// functionRoundings is the error of a transcendental function in units of the roundoff, of
+// ours and of theirs, and of the few roundings around it.
+const functionRoundings = 8
+
 // disagreement holds a peer's result against ours. The largest difference may be
 // what adding up as many rounded terms as an element has can cost, relative to the
 // largest element.
@@ -117,6 +123,9 @@ func disagreement(ours, theirs []float64, c testCase) error {
 		worst = max(worst, math.Abs(v-theirs[i])) // NaN stays
 	}
 	terms := float64(c.chain.FLOP()) / (2 * float64(len(ours)))
+	if terms > 0 {
+		terms += functionRoundings
+	}
 	roundoff := terms * sumRoundoff(c.dtype)
 	if c.dtype == schema.BF16 {
 		roundoff += c.dtype.UnitRoundoff() // some leave their results in bf16

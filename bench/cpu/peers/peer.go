@@ -108,12 +108,14 @@ func (p peer) start(dir string, cpus []int) (*process, error) {
 
 // threadSettings give each library n threads, bound where it can bind them. Those
 // that wait stop spinning after some 0.1 ms: long enough for the next call, and
-// over before another peer's turn begins.
+// over before another peer's turn begins. What is allocated for results is kept for the
+// next ones: fresh pages would be what is measured.
 func threadSettings(n int) []string {
 	threads := strconv.Itoa(n)
 	return []string{
 		"OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads, "BLIS_NUM_THREADS=" + threads,
 		"OMP_PROC_BIND=true", "GOMP_SPINCOUNT=2000", "OPENBLAS_THREAD_TIMEOUT=18",
+		"MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1",
 	}
 }
 

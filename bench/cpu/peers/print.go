@@ -17,7 +17,7 @@ func printGroup(results []result, threads int) {
 		return
 	}
 	group, unit := results[0].group, "GFLOPS"
-	if group == "stream" {
+	if group == "stream" || group == "op" {
 		unit = "GB/s"
 	}
 	t := newTable(fmt.Sprintf("%s with %d threads: best %s; shares of the register peak and ours / theirs by round", group, threads, unit), 3, 4, 6, 7, 8, 9, 10)

@@ -26,9 +26,65 @@ def read(name):
     return m
 
 
+aten = torch.ops.aten
+# Operations on X[rows,dim], beside what else they read, into o.
+operations = {
+    "add": lambda o, x, z: torch.add(x, z, out=o),
+    "sub": lambda o, x, z: torch.sub(x, z, out=o),
+    "mul": lambda o, x, z: torch.mul(x, z, out=o),
+    "div": lambda o, x, z: torch.div(x, z, out=o),
+    "exp": lambda o, x: torch.exp(x, out=o),
+    "relu": lambda o, x: aten.relu.out(x, out=o),
+    "gelu": lambda o, x: aten.gelu.out(x, approximate="none", out=o),
+    "gelu_tanh": lambda o, x: aten.gelu.out(x, approximate="tanh", out=o),
+    "silu": lambda o, x: aten.silu.out(x, out=o),
+    "sigmoid": lambda o, x: torch.sigmoid(x, out=o),
+    "tanh": lambda o, x: torch.tanh(x, out=o),
+    "bias": lambda o, x, b: torch.add(x, b, out=o),
+    "reduce_sum_rows": lambda o, x: torch.sum(x, 1, out=o),
+    "reduce_max_rows": lambda o, x: torch.amax(x, 1, out=o),
+    "reduce_mean_rows": lambda o, x: torch.mean(x, 1, out=o),
+    "reduce_sum_cols": lambda o, x: torch.sum(x, 0, out=o),
+    "reduce_max_cols": lambda o, x: torch.amax(x, 0, out=o),
+    "reduce_mean_cols": lambda o, x: torch.mean(x, 0, out=o),
+    "softmax": lambda o, x: aten._softmax.out(x, 1, False, out=o),
+    # Those without o have no such form that spares the allocation.
+    "layernorm": lambda o, x, g, b: F.layer_norm(x, x.shape[1:], g, b, 1e-5),
+    "rmsnorm": lambda o, x, g: F.rms_norm(x, x.shape[1:], g, 1e-5),
+    "batchnorm": lambda o, x, g, b, mean, var: F.batch_norm(x, mean, var, g, b, False, 0, 1e-5),
+    "dropout": lambda o, x: F.dropout(x, 0.1, True),
+    "mse": lambda o, x, z: F.mse_loss(x, z),
+    "cross_entropy": lambda o, x, labels: F.cross_entropy(x, labels, reduction="none"),
+    "embedding": lambda o, table, index: torch.index_select(table, 0, index, out=o),
+    "transpose": lambda o, x: o.copy_(x.t()),
+    "concat": lambda o, x, z: torch.cat((x, z), 1, out=o),
+    "copy": lambda o, x: o.copy_(x),
+    "set": lambda o: o.fill_(3),
+}
+
+
+def prepare_operation(name, t, batch, seq, dim, x):
+    rows = batch * seq
+    if name == "batchnorm":
+        x[0] = x[0].view(batch, dim, seq)
+    elif x:
+        x[0] = x[0].view(-1, dim)
+    if len(x) > 1 and x[1].numel() == rows * dim:
+        x[1] = x[1].view(rows, dim)
+    if name in ("cross_entropy", "embedding"):
+        x[1] = x[1].view(torch.int32).long()
+    shape = {"rows": [rows], "cols": [dim], "transpose": [dim, rows], "concat": [rows, 2 * dim]}
+    shape = shape.get(name.split("_")[-1], [rows, dim])
+    out = torch.frombuffer(memory(math.prod(shape) * t.itemsize), dtype=t).view(shape)
+    f = operations[name]
+    return lambda: f(out, *x)
+
+
 def prepare(kind, dtype, dims, inputs):
     t = dtypes[dtype]
     x = [torch.frombuffer(read(name), dtype=t) for name in inputs]
+    if kind.startswith("op_"):
+        return prepare_operation(kind[3:], t, *dims, x)
     if kind in ("matmul", "matmul_batched"):
         *batch, m, n, k = dims
         a, b = x[0].view(*batch, m, k), x[1].view(*batch, k, n)
