@@ -42,7 +42,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 			lo, hi := w.share(count, 1)
 			for r := lo; r < hi; r++ {
 				row := sums[r*n:][:n]
-				norm.row(row, row, nil)
+				norm.rows(row, row, nil, false)
 				half.roundSlice(out[(i+r)*n:][:n], row)
 			}
 		}

@@ -18,21 +18,15 @@ func bindHalfLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(c) > 1 {
 		second = halves(ws, c[0].In[1])
 	}
-	return inHalfRows(ws, c, second, func(rows []float32, m, n int) {
-		for i := range m {
-			row := rows[i*n:][:n]
-			norm.row(row, row, nil)
-		}
+	return inHalfRows(ws, c, second, func(rows []float32, _, _ int) {
+		norm.rows(rows, rows, nil, false)
 	})
 }
 
 func bindHalfRMSNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	norm := newRMSNorm[float32](ws, c[0])
-	return inHalfRows(ws, c, nil, func(rows []float32, m, n int) {
-		for i := range m {
-			row := rows[i*n:][:n]
-			norm.row(row, row)
-		}
+	return inHalfRows(ws, c, nil, func(rows []float32, _, _ int) {
+		norm.rows(rows, rows, false)
 	})
 }
 

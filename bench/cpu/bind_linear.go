@@ -69,7 +69,7 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			lo, hi := w.share(count, 1)
 			for r := i + lo; r < i+hi; r++ {
 				row := y.data[r*y.ld:][:y.cols]
-				norm.row(row, row, nil)
+				norm.rows(row, row, nil, false)
 			}
 		}
 	}}, nil

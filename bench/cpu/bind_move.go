@@ -25,11 +25,11 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindConcat copies the rows of both matrices, some of each in turn.
+// bindConcat copies the rows of both matrices, some of each in turn: few enough for L1.
 func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	x, z, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
 	n, k := widthOf(c[0].In[0]), widthOf(c[0].In[1])
-	parts, most := partsOf(ws, len(x)/n, 1), max(1, vecCall/(n+k))
+	parts, most := partsOf(ws, len(x)/n, 1), max(1, blockElems/(n+k))
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		move := vecKernelsFor[T](ws.isa).copy.storing(nt)
 		return func(w *worker) {

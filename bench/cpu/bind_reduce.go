@@ -24,33 +24,21 @@ func inCalls(n int, f func(lo, hi int)) {
 	}
 }
 
-// max of a row of any length.
-func (k *vecKernels[T]) max(row []T) T {
-	largest := T(math.Inf(-1))
-	inCalls(len(row), func(lo, hi int) { largest = max(largest, k.rowMax(&row[lo], hi-lo)) })
-	return largest
-}
-
-// sum of a row of any length.
-func (k *vecKernels[T]) sum(row []T) T {
-	var sum T
-	inCalls(len(row), func(lo, hi int) { sum += k.rowSum(&row[lo], hi-lo) })
-	return sum
-}
-
 func bindReduceRows[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		k := vecKernelsFor[T](ws.isa)
 		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 		n := widthOf(c[0].In[0])
-		reduce := k.sum
-		switch r {
-		case bench.ReduceMax:
-			reduce = k.max
-		case bench.ReduceMean:
-			reduce = func(row []T) T { return k.sum(row) / T(n) }
+		reduce := k.rowSums
+		if r == bench.ReduceMax {
+			reduce = k.rowMaxes
 		}
-		return elementwise(ws, c.String(), rowsOf(ws, c, func(i int) { dst[i] = reduce(src[i*n:][:n]) })), nil
+		return elementwise(ws, c.String(), inRows(ws, c, func(lo, hi int) {
+			eachRows(hi-lo, n, func(i, m int) { reduce(&dst[lo+i], &src[(lo+i)*n], n, m, n) })
+			if r == bench.ReduceMean {
+				k.scale.slice(dst[lo:hi], dst[lo:hi], nil, T(1/float64(n)), 0)
+			}
+		})), nil
 	}
 }
 
@@ -131,14 +119,27 @@ func bindMSE[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
+// lossRows is the number of rows whose sums are kept until their logarithms are taken.
+const lossRows = 256
+
 func bindCrossEntropy[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
 	x, labels, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
 	n := widthOf(c[0].In[0])
-	return elementwise(ws, c.String(), rowsOf(ws, c, func(i int) {
-		row := x[i*n:][:n]
-		largest, sum := k.max(row), T(0)
-		inCalls(n, func(lo, hi int) { sum += k.rowExpSum(&row[lo], hi-lo, largest) })
-		dst[i] = T(float64(largest) + math.Log(float64(sum)) - float64(row[labels[i]]))
-	})), nil
+	rooms, err := blocksOf[T](ws, 2*lossRows)
+	if err != nil {
+		return nil, err
+	}
+	parts, most := partsOf(ws, len(dst), rowGrain), min(lossRows, max(1, vecCall/n))
+	return elementwise(ws, c.String(), func(w *worker) {
+		sums, largest := rooms[w.id][:lossRows], rooms[w.id][lossRows:]
+		for lo, hi := parts[w.id].lo, parts[w.id].hi; lo < hi; lo += most {
+			m := min(most, hi-lo)
+			k.rowExpSums(&sums[0], &largest[0], &x[lo*n:][:m*n][0], n, m, n)
+			for i := range m {
+				picked := x[(lo+i)*n+int(labels[lo+i])]
+				dst[lo+i] = T(math.Log(float64(sums[i])) + float64(largest[i]) - float64(picked))
+			}
+		}
+	}), nil
 }

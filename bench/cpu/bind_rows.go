@@ -17,16 +17,12 @@ func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	width := widthOf(c.Output())
 	if len(c) == 1 {
 		return storing(ws, c, func(nt bool) func(w *worker) {
-			norm := *norm
-			norm.nt = nt
-			return rowsOf(ws, c, func(i int) { norm.row(dst[i*width:][:width], src[i*width:][:width], nil) })
+			return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*width:hi*width], src[lo*width:hi*width], nil, nt) })
 		}), nil
 	}
 	second := data[T](ws, c[0].In[1])
 	return inRepeats(ws, c, len(second)/width, func(i, j, m int) {
-		for r := range m {
-			norm.row(dst[(i+r)*width:][:width], src[(i+r)*width:][:width], second[(j+r)*width:][:width])
-		}
+		norm.rows(dst[i*width:][:m*width], src[i*width:][:m*width], second[j*width:][:m*width], false)
 	}), nil
 }
 
@@ -36,19 +32,17 @@ func bindRMSNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	width := widthOf(c.Output())
 	return storing(ws, c, func(nt bool) func(w *worker) {
-		norm := *norm
-		norm.scaleMul = norm.scaleMul.storing(nt)
-		return rowsOf(ws, c, func(i int) { norm.row(dst[i*width:][:width], src[i*width:][:width]) })
+		return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*width:hi*width], src[lo*width:hi*width], nt) })
 	}), nil
 }
 
-// rowsOf lets each worker run f over its rows of the first input.
-func rowsOf(ws *workspace, c bench.Chain, f func(i int)) func(w *worker) {
+// inRows lets each worker run f over its rows [lo, hi) of the first input.
+func inRows(ws *workspace, c bench.Chain, f func(lo, hi int)) func(w *worker) {
 	x := c[0].In[0]
 	parts := partsOf(ws, int(x.Elems())/widthOf(x), rowGrain)
 	return func(w *worker) {
-		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-			f(i)
+		if p := parts[w.id]; p.lo < p.hi {
+			f(p.lo, p.hi)
 		}
 	}
 }

@@ -1,54 +1,60 @@
 package cpu
 
-import (
-	"math"
+import "hwcal/bench"
 
-	"hwcal/bench"
-)
-
-// layerNorm normalises rows of n elements. The variance is that of the deviations
-// from the mean, in a pass of its own: the difference of two sums would lose digits.
+// layerNorm normalises rows: each deviation from the mean is divided by the root of the
+// variance, multiplied by gamma and added to beta.
 type layerNorm[T float] struct {
 	vecKernels[T]
 	gamma, beta []T
-	eps         float64
-	nt          bool // dst is stored past the caches
+	eps         T
 }
 
 func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
 	return &layerNorm[T]{
-		vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), data[T](ws, op.In[2]), op.Params.(bench.LayerNormParams).Eps, false,
+		vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), data[T](ws, op.In[2]), T(op.Params.(bench.LayerNormParams).Eps),
 	}
 }
 
-// row writes the norm of src, or of src + y; dst may be src.
-func (l *layerNorm[T]) row(dst, src, y []T) {
-	n := len(src)
-	var sum T
-	for at := 0; at < n; at += vecCall {
-		count := min(vecCall, n-at)
-		if y == nil {
-			sum += l.rowSum(&src[at], count)
-		} else {
-			sum += l.addRowSum(&dst[at], &src[at], &y[at], count)
+// rows writes the norms of the rows that src holds, or of src + y; dst may be src. With nt
+// they are stored past the caches.
+func (l *layerNorm[T]) rows(dst, src, y []T, nt bool) {
+	n := len(l.gamma)
+	eachRows(len(src)/n, n, func(i, m int) {
+		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
+		var with *T
+		if y != nil {
+			with = &y[i*n:][:m*n][0]
 		}
-	}
-	if y != nil {
-		src = dst
-	}
-	mean := sum / T(n)
-	scale := T(1 / math.Sqrt(float64(l.squares(src, mean))/float64(n)+l.eps))
-	for at := 0; at < n; at += vecCall {
-		count := min(vecCall, n-at)
-		l.normalize(&dst[at], &src[at], &l.gamma[at], &l.beta[at], count, mean, scale, l.nt)
-	}
+		l.layerNorm(&to[0], &from[0], with, &l.gamma[0], &l.beta[0], n, n, n, m, n, l.eps, nt)
+	})
 }
 
-// squares is the sum of the squared deviations of a row of any length.
-func (k *vecKernels[T]) squares(src []T, mean T) T {
-	var sum T
-	for at := 0; at < len(src); at += vecCall {
-		sum += k.rowSquares(&src[at], min(vecCall, len(src)-at), mean)
+// rmsNorm divides rows by the root of their mean square and multiplies them by gamma.
+type rmsNorm[T float] struct {
+	vecKernels[T]
+	gamma []T
+	eps   T
+}
+
+func newRMSNorm[T float](ws *workspace, op bench.Op) *rmsNorm[T] {
+	return &rmsNorm[T]{vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), T(op.Params.(bench.RMSNormParams).Eps)}
+}
+
+// rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
+// past the caches.
+func (r *rmsNorm[T]) rows(dst, src []T, nt bool) {
+	n := len(r.gamma)
+	eachRows(len(src)/n, n, func(i, m int) {
+		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
+		r.rmsNorm(&to[0], &from[0], &r.gamma[0], n, n, m, n, r.eps, nt)
+	})
+}
+
+// eachRows cuts rows of n elements into as many as a call takes: m from row i on.
+func eachRows(rows, n int, f func(i, m int)) {
+	most := max(1, vecCall/n)
+	for i := 0; i < rows; i += most {
+		f(i, min(most, rows-i))
 	}
-	return sum
 }

@@ -50,7 +50,6 @@ type vecKernels[T float] struct {
 	mul           mapKernel[T] // x y
 	sub           mapKernel[T] // x - y
 	div           mapKernel[T] // x / y
-	scaleMul      mapKernel[T] // a x y
 	maximum       mapKernel[T] // max(x, y)
 	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid       mapKernel[T] // 1/(1 + e^-x)
@@ -61,17 +60,21 @@ type vecKernels[T float] struct {
 	affineRows func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)
 	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j].
 	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)
-	// rowSum, rowSquares, rowDistance and rowExpSum are the sums of x, of (x - mean)^2, of
-	// (x - y)^2 and of e^(x - largest) over n > 0 elements, rowMax their maximum.
-	rowSum      func(src *T, n int) T
-	rowSquares  func(src *T, n int, mean T) T
+	// rowSums and rowMaxes write dst[i] = the sum or the maximum of src[i*lds:] over n > 0
+	// elements, for m rows.
+	rowSums, rowMaxes func(dst, src *T, lds, m, n int)
+	// rowExpSums writes largest[i] = the maximum of src[i*lds:] over n > 0 elements, and
+	// sums[i] = the sum of e^(x - largest[i]), for m rows.
+	rowExpSums func(sums, largest, src *T, lds, m, n int)
+	// rowDistance is the sum of (x - y)^2 over n elements.
 	rowDistance func(src, y *T, n int) T
-	rowExpSum   func(src *T, n int, largest T) T
-	rowMax      func(src *T, n int) T
-	// addRowSum writes dst[j] = src[j] + y[j] and returns the sum of it.
-	addRowSum func(dst, src, y *T, n int) T
-	// normalize writes dst[j] = (src[j] - mean) scale gamma[j] + beta[j].
-	normalize func(dst, src, gamma, beta *T, n int, mean, scale T, nt bool)
+	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
+	// where x is src[i*lds+j], or the sum of that and y[i*ldy+j] if y is not nil, for m
+	// rows of n elements. dst may be src. nt is for those without y.
+	layerNorm func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T, nt bool)
+	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
+	// for m rows of n elements. dst may be src.
+	rmsNorm func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],

@@ -341,22 +341,6 @@ func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecScaleMulF32AVX512:
-//
-//	for i := range m {
-//		for j := range n {
-//			dst[i*ldd+j] = a * src[i*lds+j] * y[i*ldy+j]
-//		}
-//	}
-//
-//go:noescape
-func vecScaleMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecScaleMulF32AVX2 is the same loop.
-//
-//go:noescape
-func vecScaleMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
 // vecGeluTanhF32AVX512:
 //
 //	for i := range m {

@@ -25,13 +25,13 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -87,16 +87,53 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMINPS       Y3, Y0, Y3
+	VMAXPS       Y3, Y1, Y3
+	VMOVAPS      Y2, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y2, Y4, Y4
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
+	VMOVAPS      Y2, Y3
+	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
+	VSUBPS       Y2, Y3, Y6
+	VSUBPS       Y6, Y4, Y6
+	VADDPS       Y2, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VMOVNTPS     Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -152,14 +189,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
@@ -189,7 +226,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -255,13 +292,13 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -329,16 +366,59 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VMINPS       Y3, Y0, Y3
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       Y1, Y4, Y3
+	VSUBPS       Y1, Y3, Y5
+	VSUBPS       Y5, Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y5, Y4
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y5, Y4
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y5, Y4
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y5, Y4
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y5, Y4
+	VMULPS       Y5, Y4, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
+	VORPS        Y2, Y4, Y4
+	VMOVNTPS     Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -406,14 +486,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
@@ -449,7 +529,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -521,13 +601,13 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
@@ -583,16 +663,53 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y2
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VMINPS       Y3, Y0, Y3
+	VADDPS       Y3, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
+	VFMADD213PS  Y3, Y4, Y5
+	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
+	VDIVPS       Y3, Y5, Y5
+	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
+	VORPS        Y2, Y5, Y5
+	VMOVNTPS     Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
@@ -648,14 +765,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
@@ -685,7 +802,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -750,13 +867,13 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y1
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y3
@@ -772,16 +889,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+32, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y1
+	VMAXPS   Y1, Y0, Y1
+	VMOVNTPS Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y1
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y3
@@ -797,21 +928,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -855,13 +986,13 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -921,16 +1052,55 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VADDPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y7, Y5, Y7
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -990,14 +1160,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1029,7 +1199,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -1098,13 +1268,13 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1156,16 +1326,51 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1217,14 +1422,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -1252,7 +1457,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -1315,13 +1520,13 @@ TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y1
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y3
@@ -1337,16 +1542,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+32, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y1
+	VMULPS   Y0, Y1, Y1
+	VMOVNTPS Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y1
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y3
@@ -1362,21 +1581,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -1418,13 +1637,13 @@ TEXT ·vecAddScalarF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y1
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y3
@@ -1440,16 +1659,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+32, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y1
+	VADDPS   Y0, Y1, Y1
+	VMOVNTPS Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y1
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y3
@@ -1465,21 +1698,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -1522,13 +1755,13 @@ TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y2
 	VMOVUPS  32(CX), Y3
 	VMOVUPS  64(CX), Y4
@@ -1548,16 +1781,31 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+32, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y2
+	VADDPS   Y0, Y2, Y2
+	VMAXPS   Y2, Y1, Y2
+	VMOVNTPS Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y2
 	VMOVUPS 32(CX), Y3
 	VMOVUPS 64(CX), Y4
@@ -1577,14 +1825,14 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y2
 	VADDPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -1592,7 +1840,7 @@ single:
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -1636,13 +1884,13 @@ TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y3
 	VMOVUPS     64(CX), Y4
@@ -1658,16 +1906,30 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R8
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (CX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVNTPS    Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y3
 	VMOVUPS     64(CX), Y4
@@ -1683,21 +1945,21 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R8
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (CX), Y2
 	VFMADD213PS Y1, Y0, Y2
 	VMOVUPS     Y2, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, R8
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, R8
@@ -1741,13 +2003,13 @@ TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (CX), Y3
 	VMOVUPS     32(CX), Y4
 	VMOVUPS     64(CX), Y5
@@ -1767,16 +2029,31 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R8
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (CX), Y3
+	VFMADD213PS Y1, Y0, Y3
+	VMAXPS      Y3, Y2, Y3
+	VMOVNTPS    Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (CX), Y3
 	VMOVUPS     32(CX), Y4
 	VMOVUPS     64(CX), Y5
@@ -1796,14 +2073,14 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R8
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (CX), Y3
 	VFMADD213PS Y1, Y0, Y3
 	VMAXPS      Y3, Y2, Y3
@@ -1811,7 +2088,7 @@ single:
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, R8
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, R8
@@ -1859,13 +2136,13 @@ row:
 	ADDQ         $+4, R9
 	MOVQ         DI, R10
 	CMPB         nt+64(FP), $0x00
-	JEQ          ntskip
+	JEQ          main
 	TESTQ        $0x0000003f, AX
-	JNE          ntskip
+	JNE          main
 	SUBQ         $+32, R10
 	JLT          ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y3
 	VMOVUPS     64(CX), Y4
@@ -1881,16 +2158,30 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R10
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (CX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVNTPS    Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R10
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y3
 	VMOVUPS     64(CX), Y4
@@ -1906,21 +2197,21 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+32, R10
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (CX), Y2
 	VFMADD213PS Y1, Y0, Y2
 	VMOVUPS     Y2, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, R10
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, R10
@@ -1965,13 +2256,13 @@ TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y4
@@ -1992,16 +2283,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VADDPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y4
@@ -2022,14 +2329,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS (R8), Y1
 	VADDPS  Y1, Y0, Y0
@@ -2038,7 +2345,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -2086,13 +2393,13 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y1
 	VMOVUPS  32(CX), Y3
 	VMOVUPS  64(CX), Y5
@@ -2117,16 +2424,33 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y1
+	VMOVUPS  (R8), Y2
+	VADDPS   Y2, Y1, Y1
+	VMAXPS   Y1, Y0, Y1
+	VMOVNTPS Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y1
 	VMOVUPS 32(CX), Y3
 	VMOVUPS 64(CX), Y5
@@ -2151,14 +2475,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y1
 	VMOVUPS (R8), Y2
 	VADDPS  Y2, Y1, Y1
@@ -2168,7 +2492,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -2219,13 +2543,13 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2290,16 +2614,58 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
+	VADDPS       Y4, Y3, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VADDPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y7, Y5, Y7
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2364,14 +2730,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
@@ -2406,7 +2772,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+8, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R10
@@ -2482,13 +2848,13 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2545,16 +2911,54 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPS      (R8), Y4
+	VADDPS       Y4, Y3, Y3
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2611,14 +3015,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
@@ -2649,7 +3053,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+8, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R10
@@ -2721,13 +3125,13 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -2784,16 +3188,54 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVUPS      (R8), Y4
+	VMULPS       Y4, Y3, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+8, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -2850,14 +3292,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+16, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2888,7 +3330,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+8, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R10
@@ -2957,13 +3399,13 @@ TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y4
@@ -2984,16 +3426,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VMULPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y4
@@ -3014,14 +3472,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS (R8), Y1
 	VMULPS  Y1, Y0, Y0
@@ -3030,7 +3488,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -3077,13 +3535,13 @@ TEXT ·vecSubF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y4
@@ -3104,16 +3562,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VSUBPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y4
@@ -3134,14 +3608,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS (R8), Y1
 	VSUBPS  Y1, Y0, Y0
@@ -3150,7 +3624,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -3197,13 +3671,13 @@ TEXT ·vecDivF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y4
@@ -3224,16 +3698,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VDIVPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y4
@@ -3254,14 +3744,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS (R8), Y1
 	VDIVPS  Y1, Y0, Y0
@@ -3270,7 +3760,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -3317,13 +3807,13 @@ TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R10
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y2
 	VMOVUPS  64(CX), Y4
@@ -3344,16 +3834,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+32, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
 	SUBQ $+32, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y2
 	VMOVUPS 64(CX), Y4
@@ -3374,14 +3880,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+32, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS (R8), Y1
 	VMAXPS  Y1, Y0, Y0
@@ -3390,7 +3896,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+8, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -3403,151 +3909,6 @@ singledone:
 	VMASKMOVPS (R8), Y0, Y2
 	VMAXPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
-
-next:
-	ADDQ DX, AX
-	ADDQ BX, CX
-	ADDQ R9, R8
-	DECQ SI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecScaleMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, MMX+
-TEXT ·vecScaleMulF32AVX2(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ldd+24(FP), DX
-	MOVQ         lds+32(FP), BX
-	MOVQ         m+48(FP), SI
-	MOVQ         n+56(FP), DI
-	MOVQ         y+16(FP), R8
-	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS a+64(FP), Y0
-	MOVQ         DI, R10
-	ANDQ         $-8, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, DX
-	SUBQ         R10, DX
-	SHLQ         $0x02, BX
-	SUBQ         R10, BX
-	SHLQ         $0x02, R9
-	SUBQ         R10, R9
-
-row:
-	LEAQ  (CX)(DI*4), R11
-	MOVQ  DI, R10
-	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
-	TESTQ $0x0000003f, AX
-	JNE   ntskip
-	SUBQ  $+32, R10
-	JLT   ntdone
-
-nt:
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y3
-	VMOVUPS    64(CX), Y5
-	VMOVUPS    96(CX), Y7
-	PREFETCHT0 (R11)
-	PREFETCHT0 32(R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 96(R11)
-	VMULPS     Y0, Y1, Y1
-	VMULPS     Y0, Y3, Y3
-	VMULPS     Y0, Y5, Y5
-	VMULPS     Y0, Y7, Y7
-	VMOVUPS    (R8), Y2
-	VMOVUPS    32(R8), Y4
-	VMOVUPS    64(R8), Y6
-	VMOVUPS    96(R8), Y8
-	VMULPS     Y2, Y1, Y1
-	VMULPS     Y4, Y3, Y3
-	VMULPS     Y6, Y5, Y5
-	VMULPS     Y8, Y7, Y7
-	VMOVNTPS   Y1, (AX)
-	VMOVNTPS   Y3, 32(AX)
-	VMOVNTPS   Y5, 64(AX)
-	VMOVNTPS   Y7, 96(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, CX
-	ADDQ       $+128, R8
-	ADDQ       $+128, R11
-	SUBQ       $+32, R10
-	JGE        nt
-
-ntdone:
-	ADDQ $+32, R10
-
-ntskip:
-	SUBQ $+32, R10
-	JLT  maindone
-
-main:
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y3
-	VMOVUPS    64(CX), Y5
-	VMOVUPS    96(CX), Y7
-	PREFETCHT0 (R11)
-	PREFETCHT0 32(R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 96(R11)
-	VMULPS     Y0, Y1, Y1
-	VMULPS     Y0, Y3, Y3
-	VMULPS     Y0, Y5, Y5
-	VMULPS     Y0, Y7, Y7
-	VMOVUPS    (R8), Y2
-	VMOVUPS    32(R8), Y4
-	VMOVUPS    64(R8), Y6
-	VMOVUPS    96(R8), Y8
-	VMULPS     Y2, Y1, Y1
-	VMULPS     Y4, Y3, Y3
-	VMULPS     Y6, Y5, Y5
-	VMULPS     Y8, Y7, Y7
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y3, 32(AX)
-	VMOVUPS    Y5, 64(AX)
-	VMOVUPS    Y7, 96(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, CX
-	ADDQ       $+128, R8
-	ADDQ       $+128, R11
-	SUBQ       $+32, R10
-	JGE        main
-
-maindone:
-	ADDQ $+32, R10
-	SUBQ $+8, R10
-	JLT  singledone
-
-single:
-	VMOVUPS    (CX), Y1
-	PREFETCHT0 (R11)
-	VMULPS     Y0, Y1, Y1
-	VMOVUPS    (R8), Y2
-	VMULPS     Y2, Y1, Y1
-	VMOVUPS    Y1, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	ADDQ       $+32, R11
-	SUBQ       $+8, R10
-	JGE        single
-
-singledone:
-	ADDQ       $+8, R10
-	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
-	SHLQ       $0x02, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y1
-	VMASKMOVPS (CX), Y1, Y2
-	PREFETCHT0 (R11)
-	VMULPS     Y0, Y2, Y2
-	VMASKMOVPS (R8), Y1, Y3
-	VMULPS     Y3, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3581,13 +3942,13 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -3641,16 +4002,52 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VMINPS       Y4, Y2, Y4
+	VMULPS       Y4, Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y1, Y6, Y5
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y7, Y6, Y7
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
+	VDIVPS       Y5, Y6, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMOVNTPS     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -3704,14 +4101,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -3740,7 +4137,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -3807,13 +4204,13 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -3861,16 +4258,49 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS      (CX), Y4
+	PREFETCHT0   2048(CX)
+	VMINPS       Y4, Y0, Y4
+	VMAXPS       Y4, Y1, Y4
+	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VMOVAPS      Y3, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VSUBPS       Y3, Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y4, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y2, Y6, Y6
+	VDIVPS       Y6, Y2, Y4
+	VMOVNTPS     Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+8, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -3918,14 +4348,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
@@ -3951,7 +4381,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -4011,13 +4441,13 @@ TEXT ·vecCopyF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  DI, R8
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (CX), Y0
 	VMOVUPS  32(CX), Y1
 	VMOVUPS  64(CX), Y2
@@ -4029,16 +4459,29 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+32, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4050,20 +4493,20 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (CX), Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -4102,47 +4545,58 @@ TEXT ·vecSetF32AVX2(SB), NOSPLIT, $0-73
 row:
 	MOVQ  BX, SI
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, SI
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y0, 32(AX)
 	VMOVNTPS Y0, 64(AX)
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $+128, AX
 	SUBQ     $+32, SI
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	SUBQ     $+8, SI
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, SI
+
+main:
 	SUBQ $+32, SI
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $+128, AX
 	SUBQ    $+32, SI
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, SI
 	SUBQ $+8, SI
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
 	SUBQ    $+8, SI
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, SI
@@ -4193,13 +4647,13 @@ last:
 	ADDQ  $+4, R11
 	MOVQ  DI, R8
 	CMPB  nt+56(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    64(CX), Y2
@@ -4216,16 +4670,31 @@ nt:
 	ADDQ       $+128, CX
 	ADDQ       $+128, R9
 	SUBQ       $+32, R8
-	JGE        nt
+	JGE        ntloop
 
 ntdone:
 	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT0 (R9)
+	VMOVNTPS   Y0, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R9
+	SUBQ       $+8, R8
+	JGE        ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
 	SUBQ $+32, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    64(CX), Y2
@@ -4242,14 +4711,14 @@ main:
 	ADDQ       $+128, CX
 	ADDQ       $+128, R9
 	SUBQ       $+32, R8
-	JGE        main
+	JGE        mainloop
 
 maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS    (CX), Y0
 	PREFETCHT0 (R9)
 	VMOVUPS    Y0, (AX)
@@ -4257,7 +4726,7 @@ single:
 	ADDQ       $+32, CX
 	ADDQ       $+32, R9
 	SUBQ       $+8, R8
-	JGE        single
+	JGE        singleloop
 
 singledone:
 	ADDQ       $+8, R8
@@ -4606,12 +5075,12 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPS (R12)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
-	JGE     streamsingle
+	VMOVUPS  (R12)(R10*1), Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVNTPS Y3, (AX)(R10*1)
+	ADDQ     $+32, R10
+	SUBQ     $+8, R9
+	JGE      streamsingle
 
 streamsingledone:
 	ADDQ       $+8, R9
@@ -5007,57 +5476,63 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecRowSumF32AVX2(src *float32, n int) float32
+// func vecRowSumsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecRowSumF32AVX2(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	SHLQ $0x02, DX
+
+row:
+	LEAQ         (CX)(DX*1), R8
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPS     (AX)(DX*1), Y0, Y0
-	PREFETCHT0 32(BX)(DX*1)
-	VADDPS     32(AX)(DX*1), Y1, Y1
-	PREFETCHT0 64(BX)(DX*1)
-	VADDPS     64(AX)(DX*1), Y2, Y2
-	PREFETCHT0 96(BX)(DX*1)
-	VADDPS     96(AX)(DX*1), Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+32, CX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (CX)(DI*1), Y0, Y0
+	PREFETCHT0 32(R8)(DI*1)
+	VADDPS     32(CX)(DI*1), Y1, Y1
+	PREFETCHT0 64(R8)(DI*1)
+	VADDPS     64(CX)(DI*1), Y2, Y2
+	PREFETCHT0 96(R8)(DI*1)
+	VADDPS     96(CX)(DI*1), Y3, Y3
+	ADDQ       $+128, DI
+	SUBQ       $+32, SI
 	JGE        stripmain
 
 stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
+	ADDQ $+32, SI
+	SUBQ $+8, SI
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPS     (AX)(DX*1), Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+8, CX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (CX)(DI*1), Y0, Y0
+	ADDQ       $+32, DI
+	SUBQ       $+8, SI
 	JGE        stripsingle
 
 stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), SI
-	SHLQ       $0x02, CX
-	SUBQ       CX, SI
-	VMOVUPS    (SI), Y4
-	PREFETCHT0 (BX)(DX*1)
-	VMASKMOVPS (AX)(DX*1), Y4, Y5
-	VANDPS     Y4, Y5, Y5
-	VADDPS     Y5, Y0, Y0
+	ADDQ         $+8, SI
+	JZ           stripdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, SI
+	SUBQ         SI, R9
+	VMOVUPS      (R9), Y4
+	PREFETCHT0   (R8)(DI*1)
+	VMASKMOVPS   (CX)(DI*1), Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
+	VBLENDVPS    Y4, Y5, Y6, Y5
+	VADDPS       Y5, Y0, Y0
 
 stripdone:
 	VADDPS       Y2, Y0, Y0
@@ -5070,224 +5545,68 @@ stripdone:
 	VPERMILPS    $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	VBROADCASTSS X0, Y0
-	VMOVSS       X0, ret+16(FP)
+	VMOVSS       X0, (AX)
+	ADDQ         $+4, AX
+	MOVQ         R8, CX
+	DECQ         BX
+	JNZ          row
 	VZEROUPPER
 	RET
 
-// func vecAddRowSumF32AVX2(dst *float32, src *float32, y *float32, n int) float32
+// func vecRowMaxesF32AVX2(dst *float32, src *float32, lds int, m int, n int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecAddRowSumF32AVX2(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	LEAQ         (AX)(CX*4), DI
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
+TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	SHLQ $0x02, DX
 
-stripmain:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPS    (AX)(DX*1), Y4
-	VMOVUPS    (SI)(DX*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVUPS    Y4, (BX)(DX*1)
-	VADDPS     Y4, Y0, Y0
-	PREFETCHT0 32(DI)(DX*1)
-	VMOVUPS    32(AX)(DX*1), Y4
-	VMOVUPS    32(SI)(DX*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVUPS    Y4, 32(BX)(DX*1)
-	VADDPS     Y4, Y1, Y1
-	PREFETCHT0 64(DI)(DX*1)
-	VMOVUPS    64(AX)(DX*1), Y4
-	VMOVUPS    64(SI)(DX*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVUPS    Y4, 64(BX)(DX*1)
-	VADDPS     Y4, Y2, Y2
-	PREFETCHT0 96(DI)(DX*1)
-	VMOVUPS    96(AX)(DX*1), Y4
-	VMOVUPS    96(SI)(DX*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVUPS    Y4, 96(BX)(DX*1)
-	VADDPS     Y4, Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+32, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPS    (AX)(DX*1), Y4
-	VMOVUPS    (SI)(DX*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVUPS    Y4, (BX)(DX*1)
-	VADDPS     Y4, Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+8, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R8
-	SHLQ       $0x02, CX
-	SUBQ       CX, R8
-	VMOVUPS    (R8), Y4
-	PREFETCHT0 (DI)(DX*1)
-	VMASKMOVPS (AX)(DX*1), Y4, Y5
-	VMASKMOVPS (SI)(DX*1), Y4, Y6
-	VADDPS     Y6, Y5, Y5
-	VMASKMOVPS Y5, Y4, (BX)(DX*1)
-	VANDPS     Y4, Y5, Y5
-	VADDPS     Y5, Y0, Y0
-
-stripdone:
-	VADDPS       Y2, Y0, Y0
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VADDPS       X1, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecRowSquaresF32AVX2(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS mean+16(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS     (AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y1
-	VMOVUPS     32(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     64(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     96(AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y4
-	ADDQ        $+128, DX
-	SUBQ        $+32, CX
-	JGE         stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS     (AX)(DX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VFMADD231PS Y5, Y5, Y1
-	ADDQ        $+32, DX
-	SUBQ        $+8, CX
-	JGE         stripsingle
-
-stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPS (AX)(DX*1), Y5, Y6
-	VSUBPS     Y0, Y6, Y6
-	VMULPS     Y6, Y6, Y6
-	VANDPS     Y5, Y6, Y6
-	VADDPS     Y6, Y1, Y1
-
-stripdone:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowMaxF32AVX2(src *float32, n int) float32
-// Requires: AVX, AVX2, MMX+
-TEXT ·vecRowMaxF32AVX2(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+row:
+	LEAQ         (CX)(DX*1), R8
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPS     (AX)(DX*1), Y0, Y0
-	PREFETCHT0 32(BX)(DX*1)
-	VMAXPS     32(AX)(DX*1), Y1, Y1
-	PREFETCHT0 64(BX)(DX*1)
-	VMAXPS     64(AX)(DX*1), Y2, Y2
-	PREFETCHT0 96(BX)(DX*1)
-	VMAXPS     96(AX)(DX*1), Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+32, CX
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPS     (CX)(DI*1), Y0, Y0
+	PREFETCHT0 32(R8)(DI*1)
+	VMAXPS     32(CX)(DI*1), Y1, Y1
+	PREFETCHT0 64(R8)(DI*1)
+	VMAXPS     64(CX)(DI*1), Y2, Y2
+	PREFETCHT0 96(R8)(DI*1)
+	VMAXPS     96(CX)(DI*1), Y3, Y3
+	ADDQ       $+128, DI
+	SUBQ       $+32, SI
 	JGE        stripmain
 
 stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
+	ADDQ $+32, SI
+	SUBQ $+8, SI
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPS     (AX)(DX*1), Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+8, CX
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPS     (CX)(DI*1), Y0, Y0
+	ADDQ       $+32, DI
+	SUBQ       $+8, SI
 	JGE        stripsingle
 
 stripsingledone:
-	ADDQ         $+8, CX
+	ADDQ         $+8, SI
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), SI
-	SHLQ         $0x02, CX
-	SUBQ         CX, SI
-	VMOVUPS      (SI), Y4
-	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPS   (AX)(DX*1), Y4, Y5
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	SHLQ         $0x02, SI
+	SUBQ         SI, R9
+	VMOVUPS      (R9), Y4
+	PREFETCHT0   (R8)(DI*1)
+	VMASKMOVPS   (CX)(DI*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
 	VMAXPS       Y5, Y0, Y0
@@ -5303,7 +5622,235 @@ stripdone:
 	VPERMILPS    $0xb1, X0, X1
 	VMAXPS       X1, X0, X0
 	VBROADCASTSS X0, Y0
-	VMOVSS       X0, ret+16(FP)
+	VMOVSS       X0, (AX)
+	ADDQ         $+4, AX
+	MOVQ         R8, CX
+	DECQ         BX
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumsF32AVX2(sums *float32, largest *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         sums+0(FP), AX
+	MOVQ         largest+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x02, BX
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
+
+row:
+	LEAQ         (DX)(BX*1), R9
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (DX)(R8*1), Y3, Y3
+	VMAXPS 32(DX)(R8*1), Y4, Y4
+	VMAXPS 64(DX)(R8*1), Y5, Y5
+	VMAXPS 96(DX)(R8*1), Y6, Y6
+	ADDQ   $+128, R8
+	SUBQ   $+32, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (DX)(R8*1), Y3, Y3
+	ADDQ   $+32, R8
+	SUBQ   $+8, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, DI
+	JZ           maxdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y7
+	VMASKMOVPS   (DX)(R8*1), Y7, Y8
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y9
+	VBLENDVPS    Y7, Y8, Y9, Y8
+	VMAXPS       Y8, Y3, Y3
+
+maxdone:
+	VMAXPS       Y5, Y3, Y3
+	VMAXPS       Y6, Y4, Y4
+	VMAXPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0x4e, X3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0xb1, X3, X4
+	VMAXPS       X4, X3, X3
+	VBROADCASTSS X3, Y3
+	VMOVSS       X3, (CX)
+	ADDQ         $+4, CX
+	VMULPS       Y2, Y3, Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+32, DI
+	JLT          expmaindone
+
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   32(R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   96(R9)(R8*1)
+	VMOVUPS      (DX)(R8*1), Y8
+	VMOVUPS      32(DX)(R8*1), Y11
+	VMOVUPS      64(DX)(R8*1), Y14
+	VMOVUPS      96(DX)(R8*1), Y17
+	VFMSUB213PS  Y3, Y2, Y8
+	VFMSUB213PS  Y3, Y2, Y11
+	VFMSUB213PS  Y3, Y2, Y14
+	VFMSUB213PS  Y3, Y2, Y17
+	VMAXPS       Y8, Y0, Y8
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y14, Y0, Y14
+	VMAXPS       Y17, Y0, Y17
+	VADDPS       Y1, Y8, Y9
+	VADDPS       Y1, Y11, Y12
+	VADDPS       Y1, Y14, Y15
+	VADDPS       Y1, Y17, Y18
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VSUBPS       Y1, Y15, Y16
+	VSUBPS       Y1, Y18, Y19
+	VSUBPS       Y10, Y8, Y10
+	VSUBPS       Y13, Y11, Y13
+	VSUBPS       Y16, Y14, Y16
+	VSUBPS       Y19, Y17, Y19
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y14
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y17
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y19, Y17
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y14
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y19, Y17
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VPSLLD       $0x17, Y15, Y15
+	VPSLLD       $0x17, Y18, Y18
+	VMULPS       Y9, Y8, Y8
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y15, Y14, Y14
+	VMULPS       Y18, Y17, Y17
+	VADDPS       Y8, Y4, Y4
+	VADDPS       Y11, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y17, Y7, Y7
+	ADDQ         $+128, R8
+	SUBQ         $+32, DI
+	JGE          expmain
+
+expmaindone:
+	ADDQ $+32, DI
+	SUBQ $+8, DI
+	JLT  expsingledone
+
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPS      (DX)(R8*1), Y8
+	VFMSUB213PS  Y3, Y2, Y8
+	VMAXPS       Y8, Y0, Y8
+	VADDPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y10, Y8, Y10
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	ADDQ         $+32, R8
+	SUBQ         $+8, DI
+	JGE          expsingle
+
+expsingledone:
+	ADDQ         $+8, DI
+	JZ           expdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPS   (DX)(R8*1), Y8, Y9
+	VFMSUB213PS  Y3, Y2, Y9
+	VMAXPS       Y9, Y0, Y9
+	VADDPS       Y1, Y9, Y3
+	VSUBPS       Y1, Y3, Y10
+	VSUBPS       Y10, Y9, Y10
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y9
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y9
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y9
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y9
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y9
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y9, Y9
+	VANDPS       Y8, Y9, Y9
+	VADDPS       Y9, Y4, Y4
+
+expdone:
+	VADDPS       Y6, Y4, Y4
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VMOVSS       X4, (AX)
+	ADDQ         $+4, AX
+	MOVQ         R9, DX
+	DECQ         SI
+	JNZ          row
 	VZEROUPPER
 	RET
 
@@ -5384,218 +5931,258 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecRowExpSumF32AVX2(src *float32, n int, largest float32) float32
+// func vecLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecRowExpSumF32AVX2(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS largest+16(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+128(SB), Y3
-	VMULPS       Y3, Y0, Y0
+TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-85
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       ldd+40(FP), DX
+	MOVQ       lds+48(FP), BX
+	MOVQ       gamma+24(FP), R9
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, BX
+	MOVQ       y+16(FP), R10
+	MOVQ       beta+32(FP), R11
+	MOVQ       n+72(FP), SI
+	VCVTSI2SSQ SI, X0, X0
+
+row:
+	LEAQ         (CX)(BX*1), R8
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	TESTQ        R10, R10
+	JZ           plain
+	MOVQ         n+72(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
+	JLT          addmaindone
+
+addmain:
+	VMOVUPS (CX)(DI*1), Y5
+	VMOVUPS (R10)(DI*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (AX)(DI*1)
+	VADDPS  Y5, Y1, Y1
+	VMOVUPS 32(CX)(DI*1), Y5
+	VMOVUPS 32(R10)(DI*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 32(AX)(DI*1)
+	VADDPS  Y5, Y2, Y2
+	VMOVUPS 64(CX)(DI*1), Y5
+	VMOVUPS 64(R10)(DI*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 64(AX)(DI*1)
+	VADDPS  Y5, Y3, Y3
+	VMOVUPS 96(CX)(DI*1), Y5
+	VMOVUPS 96(R10)(DI*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, 96(AX)(DI*1)
+	VADDPS  Y5, Y4, Y4
+	ADDQ    $+128, DI
+	SUBQ    $+32, SI
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPS (CX)(DI*1), Y5
+	VMOVUPS (R10)(DI*1), Y6
+	VADDPS  Y6, Y5, Y5
+	VMOVUPS Y5, (AX)(DI*1)
+	VADDPS  Y5, Y1, Y1
+	ADDQ    $+32, DI
+	SUBQ    $+8, SI
+	JGE     addsingle
+
+addsingledone:
+	ADDQ       $+8, SI
+	JZ         adddone
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, SI
+	SUBQ       SI, R12
+	VMOVUPS    (R12), Y5
+	VMASKMOVPS (CX)(DI*1), Y5, Y6
+	VMASKMOVPS (R10)(DI*1), Y5, Y7
+	VADDPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (AX)(DI*1)
+	VANDPS     Y5, Y6, Y6
+	VADDPS     Y6, Y1, Y1
+
+adddone:
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, R10
+	MOVQ AX, CX
+	JMP  summed
+
+plain:
+	MOVQ n+72(FP), SI
+	XORQ DI, DI
+	SUBQ $+32, SI
+	JLT  summaindone
+
+summain:
+	VADDPS (CX)(DI*1), Y1, Y1
+	VADDPS 32(CX)(DI*1), Y2, Y2
+	VADDPS 64(CX)(DI*1), Y3, Y3
+	VADDPS 96(CX)(DI*1), Y4, Y4
+	ADDQ   $+128, DI
+	SUBQ   $+32, SI
+	JGE    summain
+
+summaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  sumsingledone
+
+sumsingle:
+	VADDPS (CX)(DI*1), Y1, Y1
+	ADDQ   $+32, DI
+	SUBQ   $+8, SI
+	JGE    sumsingle
+
+sumsingledone:
+	ADDQ         $+8, SI
+	JZ           sumdone
+	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	SHLQ         $0x02, SI
+	SUBQ         SI, R12
+	VMOVUPS      (R12), Y5
+	VMASKMOVPS   (CX)(DI*1), Y5, Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	VBLENDVPS    Y5, Y6, Y7, Y6
+	VADDPS       Y6, Y1, Y1
+
+sumdone:
+summed:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0x4e, X1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0xb1, X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VDIVSS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
+	MOVQ         n+72(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
+	JLT          squaresmaindone
 
-stripmain:
-	PREFETCHT0   (BX)(DX*1)
-	PREFETCHT0   64(BX)(DX*1)
-	VMOVUPS      (AX)(DX*1), Y8
-	VMOVUPS      32(AX)(DX*1), Y11
-	VMOVUPS      64(AX)(DX*1), Y14
-	VMOVUPS      96(AX)(DX*1), Y17
-	VFMSUB213PS  Y0, Y3, Y8
-	VFMSUB213PS  Y0, Y3, Y11
-	VFMSUB213PS  Y0, Y3, Y14
-	VFMSUB213PS  Y0, Y3, Y17
-	VMAXPS       Y8, Y1, Y8
-	VMAXPS       Y11, Y1, Y11
-	VMAXPS       Y14, Y1, Y14
-	VMAXPS       Y17, Y1, Y17
-	VADDPS       Y2, Y8, Y9
-	VADDPS       Y2, Y11, Y12
-	VADDPS       Y2, Y14, Y15
-	VADDPS       Y2, Y17, Y18
-	VSUBPS       Y2, Y9, Y10
-	VSUBPS       Y2, Y12, Y13
-	VSUBPS       Y2, Y15, Y16
-	VSUBPS       Y2, Y18, Y19
-	VSUBPS       Y10, Y8, Y10
-	VSUBPS       Y13, Y11, Y13
-	VSUBPS       Y16, Y14, Y16
-	VSUBPS       Y19, Y17, Y19
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y14
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y17
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y19, Y17
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y12, Y12
-	VPSLLD       $0x17, Y15, Y15
-	VPSLLD       $0x17, Y18, Y18
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y12, Y11, Y11
-	VMULPS       Y15, Y14, Y14
-	VMULPS       Y18, Y17, Y17
-	VADDPS       Y8, Y4, Y4
-	VADDPS       Y11, Y5, Y5
-	VADDPS       Y14, Y6, Y6
-	VADDPS       Y17, Y7, Y7
-	ADDQ         $+128, DX
-	SUBQ         $+32, CX
-	JGE          stripmain
+squaresmain:
+	VMOVUPS     (CX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMOVUPS     32(CX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VFMADD231PS Y6, Y6, Y3
+	VMOVUPS     64(CX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     96(CX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VFMADD231PS Y6, Y6, Y5
+	ADDQ        $+128, DI
+	SUBQ        $+32, SI
+	JGE         squaresmain
 
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
+squaresmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  squaressingledone
 
-stripsingle:
-	PREFETCHT0   (BX)(DX*1)
-	VMOVUPS      (AX)(DX*1), Y8
-	VFMSUB213PS  Y0, Y3, Y8
-	VMAXPS       Y8, Y1, Y8
-	VADDPS       Y2, Y8, Y9
-	VSUBPS       Y2, Y9, Y10
-	VSUBPS       Y10, Y8, Y10
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y8, Y8
-	VADDPS       Y8, Y4, Y4
-	ADDQ         $+32, DX
-	SUBQ         $+8, CX
-	JGE          stripsingle
+squaressingle:
+	VMOVUPS     (CX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VFMADD231PS Y6, Y6, Y2
+	ADDQ        $+32, DI
+	SUBQ        $+8, SI
+	JGE         squaressingle
 
-stripsingledone:
-	ADDQ         $+8, CX
-	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), SI
-	SHLQ         $0x02, CX
-	SUBQ         CX, SI
-	VMOVUPS      (SI), Y8
-	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPS   (AX)(DX*1), Y8, Y9
-	VFMSUB213PS  Y0, Y3, Y9
-	VMAXPS       Y9, Y1, Y9
-	VADDPS       Y2, Y9, Y0
-	VSUBPS       Y2, Y0, Y1
-	VSUBPS       Y1, Y9, Y1
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y2
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y1, Y2
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y1, Y2
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y1, Y2
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y1, Y2
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y1, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y2
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y2, Y2
-	VANDPS       Y8, Y2, Y2
-	VADDPS       Y2, Y4, Y4
+squaressingledone:
+	ADDQ       $+8, SI
+	JZ         squaresdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	SHLQ       $0x02, SI
+	SUBQ       SI, R12
+	VMOVUPS    (R12), Y6
+	VMASKMOVPS (CX)(DI*1), Y6, Y7
+	VSUBPS     Y1, Y7, Y7
+	VMULPS     Y7, Y7, Y7
+	VANDPS     Y6, Y7, Y7
+	VADDPS     Y7, Y2, Y2
 
-stripdone:
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0x4e, X4, X0
-	VADDPS       X0, X4, X4
-	VPERMILPS    $0xb1, X4, X0
-	VADDPS       X0, X4, X4
-	VBROADCASTSS X4, Y4
-	VMOVSS       X4, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecNormalizeF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, nt bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·vecNormalizeF32AVX2(SB), NOSPLIT, $0-49
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         gamma+16(FP), DX
-	MOVQ         beta+24(FP), BX
-	MOVQ         n+32(FP), SI
-	VBROADCASTSS mean+40(FP), Y0
-	VBROADCASTSS scale+44(FP), Y1
-	LEAQ         (CX)(SI*4), R8
-	CMPB         nt+48(FP), $0x00
+squaresdone:
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPS    $0x4e, X2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPS    $0xb1, X2, X3
+	VADDPS       X3, X2, X2
+	VBROADCASTSS X2, Y2
+	VDIVSS       X0, X2, X2
+	VADDSS       eps+80(FP), X2, X2
+	VSQRTSS      X2, X2, X2
+	VMOVSS       vecConstf32avx2<>+352(SB), X3
+	VDIVSS       X2, X3, X3
+	VBROADCASTSS X3, Y2
+	CMPB         nt+84(FP), $0x00
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
-	MOVQ         n+32(FP), SI
+	MOVQ         n+72(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+32, SI
 	JLT          ntmaindone
 
 ntmain:
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     32(CX)(DI*1), Y5
-	VMOVUPS     64(CX)(DI*1), Y8
-	VMOVUPS     96(CX)(DI*1), Y11
+	VMOVUPS     (CX)(DI*1), Y3
+	VMOVUPS     32(CX)(DI*1), Y6
+	VMOVUPS     64(CX)(DI*1), Y9
+	VMOVUPS     96(CX)(DI*1), Y12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  32(R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPS     (DX)(DI*1), Y3
-	VMOVUPS     32(DX)(DI*1), Y6
-	VMOVUPS     64(DX)(DI*1), Y9
-	VMOVUPS     96(DX)(DI*1), Y12
-	VMOVUPS     (BX)(DI*1), Y4
-	VMOVUPS     32(BX)(DI*1), Y7
-	VMOVUPS     64(BX)(DI*1), Y10
-	VMOVUPS     96(BX)(DI*1), Y13
-	VSUBPS      Y0, Y2, Y2
-	VSUBPS      Y0, Y5, Y5
-	VSUBPS      Y0, Y8, Y8
-	VSUBPS      Y0, Y11, Y11
-	VMULPS      Y1, Y2, Y2
-	VMULPS      Y1, Y5, Y5
-	VMULPS      Y1, Y8, Y8
-	VMULPS      Y1, Y11, Y11
-	VFMADD213PS Y4, Y3, Y2
-	VFMADD213PS Y7, Y6, Y5
-	VFMADD213PS Y10, Y9, Y8
-	VFMADD213PS Y13, Y12, Y11
-	VMOVNTPS    Y2, (AX)(DI*1)
-	VMOVNTPS    Y5, 32(AX)(DI*1)
-	VMOVNTPS    Y8, 64(AX)(DI*1)
-	VMOVNTPS    Y11, 96(AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Y4
+	VMOVUPS     32(R9)(DI*1), Y7
+	VMOVUPS     64(R9)(DI*1), Y10
+	VMOVUPS     96(R9)(DI*1), Y13
+	VSUBPS      Y1, Y3, Y3
+	VSUBPS      Y1, Y6, Y6
+	VSUBPS      Y1, Y9, Y9
+	VSUBPS      Y1, Y12, Y12
+	VMULPS      Y2, Y3, Y3
+	VMULPS      Y2, Y6, Y6
+	VMULPS      Y2, Y9, Y9
+	VMULPS      Y2, Y12, Y12
+	VMOVUPS     (R11)(DI*1), Y5
+	VMOVUPS     32(R11)(DI*1), Y8
+	VMOVUPS     64(R11)(DI*1), Y11
+	VMOVUPS     96(R11)(DI*1), Y14
+	VFMADD213PS Y5, Y4, Y3
+	VFMADD213PS Y8, Y7, Y6
+	VFMADD213PS Y11, Y10, Y9
+	VFMADD213PS Y14, Y13, Y12
+	VMOVNTPS    Y3, (AX)(DI*1)
+	VMOVNTPS    Y6, 32(AX)(DI*1)
+	VMOVNTPS    Y9, 64(AX)(DI*1)
+	VMOVNTPS    Y12, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, SI
 	JGE         ntmain
@@ -5606,14 +6193,14 @@ ntmaindone:
 	JLT  ntsingledone
 
 ntsingle:
-	VMOVUPS     (CX)(DI*1), Y2
+	VMOVUPS     (CX)(DI*1), Y3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (DX)(DI*1), Y3
-	VMOVUPS     (BX)(DI*1), Y4
-	VSUBPS      Y0, Y2, Y2
-	VMULPS      Y1, Y2, Y2
-	VFMADD213PS Y4, Y3, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Y4
+	VSUBPS      Y1, Y3, Y3
+	VMULPS      Y2, Y3, Y3
+	VMOVUPS     (R11)(DI*1), Y5
+	VFMADD213PS Y5, Y4, Y3
+	VMOVNTPS    Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, SI
 	JGE         ntsingle
@@ -5621,101 +6208,328 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+8, SI
 	JZ          ntdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	LEAQ        vecMaskf32avx2<>+32(SB), R12
 	SHLQ        $0x02, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	SUBQ        SI, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPS  (CX)(DI*1), Y3, Y4
 	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPS  (DX)(DI*1), Y2, Y4
-	VMASKMOVPS  (BX)(DI*1), Y2, Y5
-	VSUBPS      Y0, Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VFMADD213PS Y5, Y4, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(DI*1)
+	VMASKMOVPS  (R9)(DI*1), Y3, Y5
+	VSUBPS      Y1, Y4, Y4
+	VMULPS      Y2, Y4, Y4
+	VMASKMOVPS  (R11)(DI*1), Y3, Y1
+	VFMADD213PS Y1, Y5, Y4
+	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
 
 ntdone:
 	JMP written
 
 kept:
-	MOVQ n+32(FP), SI
+	MOVQ n+72(FP), SI
 	XORQ DI, DI
 	SUBQ $+32, SI
-	JLT  stripmaindone
+	JLT  resultmaindone
 
-stripmain:
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     32(CX)(DI*1), Y5
-	VMOVUPS     64(CX)(DI*1), Y8
-	VMOVUPS     96(CX)(DI*1), Y11
+resultmain:
+	VMOVUPS     (CX)(DI*1), Y3
+	VMOVUPS     32(CX)(DI*1), Y6
+	VMOVUPS     64(CX)(DI*1), Y9
+	VMOVUPS     96(CX)(DI*1), Y12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  32(R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPS     (DX)(DI*1), Y3
-	VMOVUPS     32(DX)(DI*1), Y6
-	VMOVUPS     64(DX)(DI*1), Y9
-	VMOVUPS     96(DX)(DI*1), Y12
-	VMOVUPS     (BX)(DI*1), Y4
-	VMOVUPS     32(BX)(DI*1), Y7
-	VMOVUPS     64(BX)(DI*1), Y10
-	VMOVUPS     96(BX)(DI*1), Y13
-	VSUBPS      Y0, Y2, Y2
-	VSUBPS      Y0, Y5, Y5
-	VSUBPS      Y0, Y8, Y8
-	VSUBPS      Y0, Y11, Y11
-	VMULPS      Y1, Y2, Y2
-	VMULPS      Y1, Y5, Y5
-	VMULPS      Y1, Y8, Y8
-	VMULPS      Y1, Y11, Y11
-	VFMADD213PS Y4, Y3, Y2
-	VFMADD213PS Y7, Y6, Y5
-	VFMADD213PS Y10, Y9, Y8
-	VFMADD213PS Y13, Y12, Y11
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     Y5, 32(AX)(DI*1)
-	VMOVUPS     Y8, 64(AX)(DI*1)
-	VMOVUPS     Y11, 96(AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Y4
+	VMOVUPS     32(R9)(DI*1), Y7
+	VMOVUPS     64(R9)(DI*1), Y10
+	VMOVUPS     96(R9)(DI*1), Y13
+	VSUBPS      Y1, Y3, Y3
+	VSUBPS      Y1, Y6, Y6
+	VSUBPS      Y1, Y9, Y9
+	VSUBPS      Y1, Y12, Y12
+	VMULPS      Y2, Y3, Y3
+	VMULPS      Y2, Y6, Y6
+	VMULPS      Y2, Y9, Y9
+	VMULPS      Y2, Y12, Y12
+	VMOVUPS     (R11)(DI*1), Y5
+	VMOVUPS     32(R11)(DI*1), Y8
+	VMOVUPS     64(R11)(DI*1), Y11
+	VMOVUPS     96(R11)(DI*1), Y14
+	VFMADD213PS Y5, Y4, Y3
+	VFMADD213PS Y8, Y7, Y6
+	VFMADD213PS Y11, Y10, Y9
+	VFMADD213PS Y14, Y13, Y12
+	VMOVUPS     Y3, (AX)(DI*1)
+	VMOVUPS     Y6, 32(AX)(DI*1)
+	VMOVUPS     Y9, 64(AX)(DI*1)
+	VMOVUPS     Y12, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, SI
-	JGE         stripmain
+	JGE         resultmain
 
-stripmaindone:
+resultmaindone:
 	ADDQ $+32, SI
 	SUBQ $+8, SI
-	JLT  stripsingledone
+	JLT  resultsingledone
 
-stripsingle:
-	VMOVUPS     (CX)(DI*1), Y2
+resultsingle:
+	VMOVUPS     (CX)(DI*1), Y3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (DX)(DI*1), Y3
-	VMOVUPS     (BX)(DI*1), Y4
-	VSUBPS      Y0, Y2, Y2
-	VMULPS      Y1, Y2, Y2
-	VFMADD213PS Y4, Y3, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Y4
+	VSUBPS      Y1, Y3, Y3
+	VMULPS      Y2, Y3, Y3
+	VMOVUPS     (R11)(DI*1), Y5
+	VFMADD213PS Y5, Y4, Y3
+	VMOVUPS     Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, SI
-	JGE         stripsingle
+	JGE         resultsingle
 
-stripsingledone:
+resultsingledone:
 	ADDQ        $+8, SI
-	JZ          stripdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	JZ          resultdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R12
 	SHLQ        $0x02, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	SUBQ        SI, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPS  (CX)(DI*1), Y3, Y4
 	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPS  (DX)(DI*1), Y2, Y4
-	VMASKMOVPS  (BX)(DI*1), Y2, Y5
-	VSUBPS      Y0, Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VFMADD213PS Y5, Y4, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(DI*1)
+	VMASKMOVPS  (R9)(DI*1), Y3, Y5
+	VSUBPS      Y1, Y4, Y4
+	VMULPS      Y2, Y4, Y4
+	VMASKMOVPS  (R11)(DI*1), Y3, Y1
+	VFMADD213PS Y1, Y5, Y4
+	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
 
-stripdone:
+resultdone:
 written:
+	ADDQ DX, AX
+	MOVQ R8, CX
+	DECQ m+64(FP)
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecRMSNormF32AVX2(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       ldd+24(FP), DX
+	MOVQ       lds+32(FP), BX
+	MOVQ       gamma+16(FP), R9
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, BX
+	MOVQ       n+48(FP), SI
+	VCVTSI2SSQ SI, X0, X0
+
+row:
+	LEAQ         (CX)(BX*1), R8
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	MOVQ         n+48(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
+	JLT          squaresmaindone
+
+squaresmain:
+	VMOVUPS     (CX)(DI*1), Y5
+	VFMADD231PS Y5, Y5, Y1
+	VMOVUPS     32(CX)(DI*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     64(CX)(DI*1), Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(CX)(DI*1), Y5
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, DI
+	SUBQ        $+32, SI
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPS     (CX)(DI*1), Y5
+	VFMADD231PS Y5, Y5, Y1
+	ADDQ        $+32, DI
+	SUBQ        $+8, SI
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ       $+8, SI
+	JZ         squaresdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	SHLQ       $0x02, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS (CX)(DI*1), Y5, Y6
+	VMULPS     Y6, Y6, Y6
+	VANDPS     Y5, Y6, Y6
+	VADDPS     Y6, Y1, Y1
+
+squaresdone:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0x4e, X1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0xb1, X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VDIVSS       X0, X1, X1
+	VADDSS       eps+56(FP), X1, X1
+	VSQRTSS      X1, X1, X1
+	VMOVSS       vecConstf32avx2<>+352(SB), X2
+	VDIVSS       X1, X2, X2
+	VBROADCASTSS X2, Y1
+	CMPB         nt+60(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	MOVQ         n+48(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+32, SI
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPS    (CX)(DI*1), Y2
+	VMOVUPS    32(CX)(DI*1), Y4
+	VMOVUPS    64(CX)(DI*1), Y6
+	VMOVUPS    96(CX)(DI*1), Y8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 96(R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Y3
+	VMOVUPS    32(R9)(DI*1), Y5
+	VMOVUPS    64(R9)(DI*1), Y7
+	VMOVUPS    96(R9)(DI*1), Y9
+	VMULPS     Y1, Y2, Y2
+	VMULPS     Y1, Y4, Y4
+	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y8, Y8
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y5, Y4, Y4
+	VMULPS     Y7, Y6, Y6
+	VMULPS     Y9, Y8, Y8
+	VMOVNTPS   Y2, (AX)(DI*1)
+	VMOVNTPS   Y4, 32(AX)(DI*1)
+	VMOVNTPS   Y6, 64(AX)(DI*1)
+	VMOVNTPS   Y8, 96(AX)(DI*1)
+	ADDQ       $+128, DI
+	SUBQ       $+32, SI
+	JGE        ntmain
+
+ntmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPS    (CX)(DI*1), Y2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Y3
+	VMULPS     Y1, Y2, Y2
+	VMULPS     Y3, Y2, Y2
+	VMOVNTPS   Y2, (AX)(DI*1)
+	ADDQ       $+32, DI
+	SUBQ       $+8, SI
+	JGE        ntsingle
+
+ntsingledone:
+	ADDQ       $+8, SI
+	JZ         ntdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	SHLQ       $0x02, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y2
+	VMASKMOVPS (CX)(DI*1), Y2, Y3
+	PREFETCHT0 (R8)(DI*1)
+	VMASKMOVPS (R9)(DI*1), Y2, Y4
+	VMULPS     Y1, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+48(FP), SI
+	XORQ DI, DI
+	SUBQ $+32, SI
+	JLT  resultmaindone
+
+resultmain:
+	VMOVUPS    (CX)(DI*1), Y2
+	VMOVUPS    32(CX)(DI*1), Y4
+	VMOVUPS    64(CX)(DI*1), Y6
+	VMOVUPS    96(CX)(DI*1), Y8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 96(R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Y3
+	VMOVUPS    32(R9)(DI*1), Y5
+	VMOVUPS    64(R9)(DI*1), Y7
+	VMOVUPS    96(R9)(DI*1), Y9
+	VMULPS     Y1, Y2, Y2
+	VMULPS     Y1, Y4, Y4
+	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y8, Y8
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y5, Y4, Y4
+	VMULPS     Y7, Y6, Y6
+	VMULPS     Y9, Y8, Y8
+	VMOVUPS    Y2, (AX)(DI*1)
+	VMOVUPS    Y4, 32(AX)(DI*1)
+	VMOVUPS    Y6, 64(AX)(DI*1)
+	VMOVUPS    Y8, 96(AX)(DI*1)
+	ADDQ       $+128, DI
+	SUBQ       $+32, SI
+	JGE        resultmain
+
+resultmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  resultsingledone
+
+resultsingle:
+	VMOVUPS    (CX)(DI*1), Y2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Y3
+	VMULPS     Y1, Y2, Y2
+	VMULPS     Y3, Y2, Y2
+	VMOVUPS    Y2, (AX)(DI*1)
+	ADDQ       $+32, DI
+	SUBQ       $+8, SI
+	JGE        resultsingle
+
+resultsingledone:
+	ADDQ       $+8, SI
+	JZ         resultdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	SHLQ       $0x02, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y2
+	VMASKMOVPS (CX)(DI*1), Y2, Y3
+	PREFETCHT0 (R8)(DI*1)
+	VMASKMOVPS (R9)(DI*1), Y2, Y4
+	VMULPS     Y1, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)(DI*1)
+
+resultdone:
+written:
+	ADDQ DX, AX
+	MOVQ R8, CX
+	DECQ m+40(FP)
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -25,13 +25,13 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
@@ -107,16 +107,45 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMINPS            Z3, Z0, Z3
+	VMAXPS            Z3, Z1, Z3
+	VMOVAPS           Z2, Z4
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
+	VSUBPS            Z2, Z4, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
+	VSCALEFPS         Z4, Z5, Z5
+	VMOVNTPS          Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
@@ -192,14 +221,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
@@ -221,7 +250,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -279,13 +308,13 @@ TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS          (DX), Z2
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
@@ -417,16 +446,59 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS          (DX), Z2
+	PREFETCHT0       2048(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
+	VMINPS           Z3, Z0, Z3
+	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
+	VMULPS           Z3, Z4, Z4
+	VADDPS           Z1, Z4, Z3
+	VSUBPS           Z1, Z3, Z5
+	VSUBPS           Z5, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
+	VMULPS           Z5, Z4, Z4
+	VPSLLD           $0x17, Z3, Z3
+	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z5
+	VFMADD213PS      Z5, Z3, Z4
+	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
+	VORPS            Z2, Z4, Z4
+	VMOVNTPS         Z4, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS          (DX), Z2
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
@@ -558,14 +630,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS          (DX), Z2
 	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
@@ -601,7 +673,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+16, CX
@@ -673,13 +745,13 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z2
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
@@ -787,16 +859,53 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z2
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
+	VMINPS            Z3, Z0, Z3
+	VADDPS            Z3, Z3, Z3
+	VMOVAPS           Z1, Z4
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
+	VSUBPS            Z1, Z4, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z6
+	VFMADD213PS       Z3, Z6, Z5
+	VPSLLD            $0x17, Z4, Z4
+	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
+	VFMADD213PS       Z3, Z4, Z5
+	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
+	VDIVPS            Z3, Z5, Z5
+	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
+	VORPS             Z2, Z5, Z5
+	VMOVNTPS          Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z2
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
@@ -904,14 +1013,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z2
 	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
@@ -941,7 +1050,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -1006,13 +1115,13 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z1
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z3
@@ -1040,16 +1149,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z1
+	VMAXPS   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z1
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z3
@@ -1077,21 +1200,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -1135,13 +1258,13 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
@@ -1257,16 +1380,55 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS           Z4, Z2, Z4
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z4, Z5
+	VADDPS           Z1, Z5, Z6
+	VSUBPS           Z1, Z6, Z7
+	VSUBPS           Z7, Z5, Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VPSLLD           $0x17, Z6, Z6
+	VMULPS           Z6, Z5, Z5
+	VMAXPS           Z3, Z0, Z3
+	VFNMADD231PS     Z5, Z4, Z3
+	VMOVNTPS         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
@@ -1382,14 +1544,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -1421,7 +1583,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+16, CX
@@ -1490,13 +1652,13 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
@@ -1612,16 +1774,55 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVNTPS          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
@@ -1737,14 +1938,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -1776,7 +1977,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -1843,13 +2044,13 @@ TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z1
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z3
@@ -1877,16 +2078,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z1
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z3
@@ -1914,21 +2129,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -1970,13 +2185,13 @@ TEXT ·vecAddScalarF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z1
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z3
@@ -2004,16 +2219,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z1
+	VADDPS   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z1
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z3
@@ -2041,21 +2270,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -2098,13 +2327,13 @@ TEXT ·vecAddScalarReluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z2
 	VMOVUPS  64(DX), Z3
 	VMOVUPS  128(DX), Z4
@@ -2140,16 +2369,31 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z2
+	VADDPS   Z0, Z2, Z2
+	VMAXPS   Z2, Z1, Z2
+	VMOVNTPS Z2, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z2
 	VMOVUPS 64(DX), Z3
 	VMOVUPS 128(DX), Z4
@@ -2185,14 +2429,14 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z2
 	VADDPS  Z0, Z2, Z2
 	VMAXPS  Z2, Z1, Z2
@@ -2200,7 +2444,7 @@ single:
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -2244,13 +2488,13 @@ TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (DX), Z2
 	VMOVUPS     64(DX), Z3
 	VMOVUPS     128(DX), Z4
@@ -2278,16 +2522,30 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (DX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVNTPS    Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (DX), Z2
 	VMOVUPS     64(DX), Z3
 	VMOVUPS     128(DX), Z4
@@ -2315,21 +2573,21 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (DX), Z2
 	VFMADD213PS Z1, Z0, Z2
 	VMOVUPS     Z2, (AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+16, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -2373,13 +2631,13 @@ TEXT ·vecAffineReluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (DX), Z3
 	VMOVUPS     64(DX), Z4
 	VMOVUPS     128(DX), Z5
@@ -2415,16 +2673,31 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (DX), Z3
+	VFMADD213PS Z1, Z0, Z3
+	VMAXPS      Z3, Z2, Z3
+	VMOVNTPS    Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (DX), Z3
 	VMOVUPS     64(DX), Z4
 	VMOVUPS     128(DX), Z5
@@ -2460,14 +2733,14 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (DX), Z3
 	VFMADD213PS Z1, Z0, Z3
 	VMAXPS      Z3, Z2, Z3
@@ -2475,7 +2748,7 @@ single:
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+16, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -2523,13 +2796,13 @@ row:
 	ADDQ         $+4, R10
 	MOVQ         R8, CX
 	CMPB         nt+64(FP), $0x00
-	JEQ          ntskip
+	JEQ          main
 	TESTQ        $0x0000003f, AX
-	JNE          ntskip
+	JNE          main
 	SUBQ         $+128, CX
 	JLT          ntdone
 
-nt:
+ntloop:
 	VMOVUPS     (DX), Z2
 	VMOVUPS     64(DX), Z3
 	VMOVUPS     128(DX), Z4
@@ -2557,16 +2830,30 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS     (DX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVNTPS    Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+16, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS     (DX), Z2
 	VMOVUPS     64(DX), Z3
 	VMOVUPS     128(DX), Z4
@@ -2594,21 +2881,21 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+128, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS     (DX), Z2
 	VFMADD213PS Z1, Z0, Z2
 	VMOVUPS     Z2, (AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+16, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -2653,13 +2940,13 @@ TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z4
@@ -2696,16 +2983,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VADDPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z4
@@ -2742,14 +3045,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS (R9), Z1
 	VADDPS  Z1, Z0, Z0
@@ -2758,7 +3061,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -2806,13 +3109,13 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z1
 	VMOVUPS  64(DX), Z3
 	VMOVUPS  128(DX), Z5
@@ -2857,16 +3160,33 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z1
+	VMOVUPS  (R9), Z2
+	VADDPS   Z2, Z1, Z1
+	VMAXPS   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z1
 	VMOVUPS 64(DX), Z3
 	VMOVUPS 128(DX), Z5
@@ -2911,14 +3231,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z1
 	VMOVUPS (R9), Z2
 	VADDPS  Z2, Z1, Z1
@@ -2928,7 +3248,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -2979,13 +3299,13 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
@@ -3110,16 +3430,58 @@ nt:
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
 	SUBQ             $+64, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (R9), Z4
+	VADDPS           Z4, Z3, Z3
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS           Z4, Z2, Z4
+	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z4, Z5
+	VADDPS           Z1, Z5, Z6
+	VSUBPS           Z1, Z6, Z7
+	VSUBPS           Z7, Z5, Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VPSLLD           $0x17, Z6, Z6
+	VMULPS           Z6, Z5, Z5
+	VMAXPS           Z3, Z0, Z3
+	VFNMADD231PS     Z5, Z4, Z3
+	VMOVNTPS         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
@@ -3244,14 +3606,14 @@ main:
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
 	SUBQ             $+64, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VMOVUPS          (R9), Z4
@@ -3286,7 +3648,7 @@ single:
 	ADDQ             $+64, DX
 	ADDQ             $+64, R9
 	SUBQ             $+16, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+16, CX
@@ -3362,13 +3724,13 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
@@ -3493,16 +3855,58 @@ nt:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPS           (R9), Z4
+	VADDPS            Z4, Z3, Z3
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVNTPS          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
@@ -3627,14 +4031,14 @@ main:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VMOVUPS           (R9), Z4
@@ -3669,7 +4073,7 @@ single:
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -3745,13 +4149,13 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
@@ -3876,16 +4280,58 @@ nt:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS            Z4, Z2, Z4
+	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
+	VMOVAPS           Z1, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
+	VSUBPS            Z1, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VMULPS            Z6, Z7, Z7
+	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VRCP14PS          Z5, Z8
+	VMULPS            Z8, Z7, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z6, Z5, Z7
+	VFMADD231PS       Z8, Z7, Z6
+	VMAXPS            Z3, Z0, Z3
+	VFNMADD231PS      Z6, Z4, Z3
+	VMOVUPS           (R9), Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVNTPS          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z3
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
@@ -4010,14 +4456,14 @@ main:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -4052,7 +4498,7 @@ single:
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -4125,13 +4571,13 @@ TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z4
@@ -4168,16 +4614,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VMULPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z4
@@ -4214,14 +4676,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS (R9), Z1
 	VMULPS  Z1, Z0, Z0
@@ -4230,7 +4692,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -4277,13 +4739,13 @@ TEXT ·vecSubF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z4
@@ -4320,16 +4782,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VSUBPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z4
@@ -4366,14 +4844,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS (R9), Z1
 	VSUBPS  Z1, Z0, Z0
@@ -4382,7 +4860,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -4429,13 +4907,13 @@ TEXT ·vecDivF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z4
@@ -4472,16 +4950,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VDIVPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z4
@@ -4518,14 +5012,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS (R9), Z1
 	VDIVPS  Z1, Z0, Z0
@@ -4534,7 +5028,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -4581,13 +5075,13 @@ TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z2
 	VMOVUPS  128(DX), Z4
@@ -4624,16 +5118,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z2
 	VMOVUPS 128(DX), Z4
@@ -4670,14 +5180,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS (R9), Z1
 	VMAXPS  Z1, Z0, Z0
@@ -4686,7 +5196,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -4699,199 +5209,6 @@ singledone:
 	VMOVUPS.Z (R9), K1, Z1
 	VMAXPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	ADDQ R10, R9
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecScaleMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecScaleMulF32AVX512(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	MOVQ         y+16(FP), R9
-	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS a+64(FP), Z0
-	MOVQ         R8, CX
-	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
-	SUBQ         CX, BX
-	SHLQ         $0x02, SI
-	SUBQ         CX, SI
-	SHLQ         $0x02, R10
-	SUBQ         CX, R10
-
-row:
-	LEAQ  (DX)(R8*4), R11
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
-	TESTQ $0x0000003f, AX
-	JNE   ntskip
-	SUBQ  $+128, CX
-	JLT   ntdone
-
-nt:
-	VMOVUPS    (DX), Z1
-	VMOVUPS    64(DX), Z3
-	VMOVUPS    128(DX), Z5
-	VMOVUPS    192(DX), Z7
-	VMOVUPS    256(DX), Z9
-	VMOVUPS    320(DX), Z11
-	VMOVUPS    384(DX), Z13
-	VMOVUPS    448(DX), Z15
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	PREFETCHT0 256(R11)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 384(R11)
-	PREFETCHT0 448(R11)
-	VMULPS     Z0, Z1, Z1
-	VMULPS     Z0, Z3, Z3
-	VMULPS     Z0, Z5, Z5
-	VMULPS     Z0, Z7, Z7
-	VMULPS     Z0, Z9, Z9
-	VMULPS     Z0, Z11, Z11
-	VMULPS     Z0, Z13, Z13
-	VMULPS     Z0, Z15, Z15
-	VMOVUPS    (R9), Z2
-	VMOVUPS    64(R9), Z4
-	VMOVUPS    128(R9), Z6
-	VMOVUPS    192(R9), Z8
-	VMOVUPS    256(R9), Z10
-	VMOVUPS    320(R9), Z12
-	VMOVUPS    384(R9), Z14
-	VMOVUPS    448(R9), Z16
-	VMULPS     Z2, Z1, Z1
-	VMULPS     Z4, Z3, Z3
-	VMULPS     Z6, Z5, Z5
-	VMULPS     Z8, Z7, Z7
-	VMULPS     Z10, Z9, Z9
-	VMULPS     Z12, Z11, Z11
-	VMULPS     Z14, Z13, Z13
-	VMULPS     Z16, Z15, Z15
-	VMOVNTPS   Z1, (AX)
-	VMOVNTPS   Z3, 64(AX)
-	VMOVNTPS   Z5, 128(AX)
-	VMOVNTPS   Z7, 192(AX)
-	VMOVNTPS   Z9, 256(AX)
-	VMOVNTPS   Z11, 320(AX)
-	VMOVNTPS   Z13, 384(AX)
-	VMOVNTPS   Z15, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	ADDQ       $+512, R11
-	SUBQ       $+128, CX
-	JGE        nt
-
-ntdone:
-	ADDQ $+128, CX
-
-ntskip:
-	SUBQ $+128, CX
-	JLT  maindone
-
-main:
-	VMOVUPS    (DX), Z1
-	VMOVUPS    64(DX), Z3
-	VMOVUPS    128(DX), Z5
-	VMOVUPS    192(DX), Z7
-	VMOVUPS    256(DX), Z9
-	VMOVUPS    320(DX), Z11
-	VMOVUPS    384(DX), Z13
-	VMOVUPS    448(DX), Z15
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	PREFETCHT0 256(R11)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 384(R11)
-	PREFETCHT0 448(R11)
-	VMULPS     Z0, Z1, Z1
-	VMULPS     Z0, Z3, Z3
-	VMULPS     Z0, Z5, Z5
-	VMULPS     Z0, Z7, Z7
-	VMULPS     Z0, Z9, Z9
-	VMULPS     Z0, Z11, Z11
-	VMULPS     Z0, Z13, Z13
-	VMULPS     Z0, Z15, Z15
-	VMOVUPS    (R9), Z2
-	VMOVUPS    64(R9), Z4
-	VMOVUPS    128(R9), Z6
-	VMOVUPS    192(R9), Z8
-	VMOVUPS    256(R9), Z10
-	VMOVUPS    320(R9), Z12
-	VMOVUPS    384(R9), Z14
-	VMOVUPS    448(R9), Z16
-	VMULPS     Z2, Z1, Z1
-	VMULPS     Z4, Z3, Z3
-	VMULPS     Z6, Z5, Z5
-	VMULPS     Z8, Z7, Z7
-	VMULPS     Z10, Z9, Z9
-	VMULPS     Z12, Z11, Z11
-	VMULPS     Z14, Z13, Z13
-	VMULPS     Z16, Z15, Z15
-	VMOVUPS    Z1, (AX)
-	VMOVUPS    Z3, 64(AX)
-	VMOVUPS    Z5, 128(AX)
-	VMOVUPS    Z7, 192(AX)
-	VMOVUPS    Z9, 256(AX)
-	VMOVUPS    Z11, 320(AX)
-	VMOVUPS    Z13, 384(AX)
-	VMOVUPS    Z15, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	ADDQ       $+512, R11
-	SUBQ       $+128, CX
-	JGE        main
-
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
-	VMOVUPS    (DX), Z1
-	PREFETCHT0 (R11)
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    (R9), Z2
-	VMULPS     Z2, Z1, Z1
-	VMOVUPS    Z1, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	ADDQ       $+64, R11
-	SUBQ       $+16, CX
-	JGE        single
-
-singledone:
-	ADDQ       $+16, CX
-	JZ         next
-	MOVQ       $0x00000001, R12
-	SHLQ       CL, R12
-	DECQ       R12
-	KMOVW      R12, K1
-	VMOVUPS.Z  (DX), K1, Z1
-	PREFETCHT0 (R11)
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS.Z  (R9), K1, Z2
-	VMULPS     Z2, Z1, Z1
-	VMOVUPS    Z1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4925,13 +5242,13 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
@@ -5051,16 +5368,56 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
+	VMINPS           Z4, Z2, Z4
+	VMULPS           Z4, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+184(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+188(SB), Z5, Z6
+	VMULPS           Z4, Z6, Z6
+	VADDPS           Z1, Z6, Z5
+	VSUBPS           Z1, Z5, Z7
+	VSUBPS           Z7, Z6, Z7
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VPSLLD           $0x17, Z5, Z5
+	VMULPS           Z5, Z6, Z6
+	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VRCP14PS         Z5, Z8
+	VMULPS           Z8, Z6, Z7
+	VMOVAPS          Z6, Z6
+	VFNMADD231PS     Z7, Z5, Z6
+	VFMADD231PS      Z8, Z6, Z7
+	VMAXPS           Z3, Z0, Z3
+	VFNMADD231PS     Z7, Z4, Z3
+	VMOVNTPS         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS          (DX), Z3
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
@@ -5180,14 +5537,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -5220,7 +5577,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+16, CX
@@ -5291,13 +5648,13 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS           (DX), Z4
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
@@ -5405,16 +5762,53 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS           (DX), Z4
+	PREFETCHT0        2048(DX)
+	VMINPS            Z4, Z0, Z4
+	VMAXPS            Z4, Z1, Z4
+	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
+	VMOVAPS           Z3, Z5
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
+	VSUBPS            Z3, Z5, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
+	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
+	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VFMADD213PS       Z2, Z4, Z6
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z5, Z6, Z6
+	VADDPS            Z2, Z6, Z6
+	VRCP14PS          Z6, Z5
+	VMULPS            Z5, Z2, Z4
+	VMOVAPS           Z2, Z7
+	VFNMADD231PS      Z4, Z6, Z7
+	VFMADD231PS       Z5, Z7, Z4
+	VMOVNTPS          Z4, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS           (DX), Z4
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
@@ -5522,14 +5916,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS           (DX), Z4
 	PREFETCHT0        2048(DX)
 	VMINPS            Z4, Z0, Z4
@@ -5559,7 +5953,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+16, CX
@@ -5623,13 +6017,13 @@ TEXT ·vecCopyF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  R8, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS  (DX), Z0
 	VMOVUPS  64(DX), Z1
 	VMOVUPS  128(DX), Z2
@@ -5649,16 +6043,29 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
 	VMOVUPS 128(DX), Z2
@@ -5678,20 +6085,20 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS (DX), Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+16, CX
@@ -5730,13 +6137,13 @@ TEXT ·vecSetF32AVX512(SB), NOSPLIT, $0-73
 row:
 	MOVQ  SI, CX
 	CMPB  nt+72(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z0, 64(AX)
 	VMOVNTPS Z0, 128(AX)
@@ -5747,16 +6154,27 @@ nt:
 	VMOVNTPS Z0, 448(AX)
 	ADDQ     $+512, AX
 	SUBQ     $+128, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z0, 64(AX)
 	VMOVUPS Z0, 128(AX)
@@ -5767,18 +6185,18 @@ main:
 	VMOVUPS Z0, 448(AX)
 	ADDQ    $+512, AX
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
 	SUBQ    $+16, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ    $+16, CX
@@ -5829,13 +6247,13 @@ last:
 	ADDQ  $+4, R11
 	MOVQ  R8, CX
 	CMPB  nt+56(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    64(DX), Z1
 	VMOVUPS    128(DX), Z2
@@ -5864,16 +6282,31 @@ nt:
 	ADDQ       $+512, DX
 	ADDQ       $+512, R9
 	SUBQ       $+128, CX
-	JGE        nt
+	JGE        ntloop
 
 ntdone:
 	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT0 (R9)
+	VMOVNTPS   Z0, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, DX
+	ADDQ       $+64, R9
+	SUBQ       $+16, CX
+	JGE        ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
 	SUBQ $+128, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    64(DX), Z1
 	VMOVUPS    128(DX), Z2
@@ -5902,14 +6335,14 @@ main:
 	ADDQ       $+512, DX
 	ADDQ       $+512, R9
 	SUBQ       $+128, CX
-	JGE        main
+	JGE        mainloop
 
 maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPS    (DX), Z0
 	PREFETCHT0 (R9)
 	VMOVUPS    Z0, (AX)
@@ -5917,7 +6350,7 @@ single:
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
 	SUBQ       $+16, CX
-	JGE        single
+	JGE        singleloop
 
 singledone:
 	ADDQ       $+16, CX
@@ -6271,12 +6704,12 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPS (R12)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, (AX)(R10*1)
-	ADDQ    $+64, R10
-	SUBQ    $+16, CX
-	JGE     streamsingle
+	VMOVUPS  (R12)(R10*1), Z3
+	VMULPS   Z2, Z3, Z3
+	VMOVNTPS Z3, (AX)(R10*1)
+	ADDQ     $+64, R10
+	SUBQ     $+16, CX
+	JGE      streamsingle
 
 streamsingledone:
 	ADDQ      $+16, CX
@@ -6672,31 +7105,36 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecRowSumF32AVX512(src *float32, n int) float32
+// func vecRowSumsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowSumF32AVX512(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	SHLQ $0x02, BX
+
+row:
+	LEAQ         (DX)(BX*1), R8
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
+	MOVQ         n+32(FP), CX
+	XORQ         DI, DI
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPS     (AX)(DX*1), Z0, Z0
-	PREFETCHT0 64(BX)(DX*1)
-	VADDPS     64(AX)(DX*1), Z1, Z1
-	PREFETCHT0 128(BX)(DX*1)
-	VADDPS     128(AX)(DX*1), Z2, Z2
-	PREFETCHT0 192(BX)(DX*1)
-	VADDPS     192(AX)(DX*1), Z3, Z3
-	ADDQ       $+256, DX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (DX)(DI*1), Z0, Z0
+	PREFETCHT0 64(R8)(DI*1)
+	VADDPS     64(DX)(DI*1), Z1, Z1
+	PREFETCHT0 128(R8)(DI*1)
+	VADDPS     128(DX)(DI*1), Z2, Z2
+	PREFETCHT0 192(R8)(DI*1)
+	VADDPS     192(DX)(DI*1), Z3, Z3
+	ADDQ       $+256, DI
 	SUBQ       $+64, CX
 	JGE        stripmain
 
@@ -6706,256 +7144,100 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPS     (AX)(DX*1), Z0, Z0
-	ADDQ       $+64, DX
-	SUBQ       $+16, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+16, CX
-	JZ         stripdone
-	MOVQ       $0x00000001, SI
-	SHLQ       CL, SI
-	DECQ       SI
-	KMOVW      SI, K1
-	PREFETCHT0 (BX)(DX*1)
-	VMOVUPS.Z  (AX)(DX*1), K1, Z4
-	VADDPS     Z4, Z0, K1, Z0
-
-stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF32AVX512(dst *float32, src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecAddRowSumF32AVX512(SB), NOSPLIT, $0-36
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	LEAQ         (AX)(CX*4), DI
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPS    (AX)(DX*1), Z4
-	VMOVUPS    (SI)(DX*1), Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, (BX)(DX*1)
-	VADDPS     Z4, Z0, Z0
-	PREFETCHT0 64(DI)(DX*1)
-	VMOVUPS    64(AX)(DX*1), Z4
-	VMOVUPS    64(SI)(DX*1), Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, 64(BX)(DX*1)
-	VADDPS     Z4, Z1, Z1
-	PREFETCHT0 128(DI)(DX*1)
-	VMOVUPS    128(AX)(DX*1), Z4
-	VMOVUPS    128(SI)(DX*1), Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, 128(BX)(DX*1)
-	VADDPS     Z4, Z2, Z2
-	PREFETCHT0 192(DI)(DX*1)
-	VMOVUPS    192(AX)(DX*1), Z4
-	VMOVUPS    192(SI)(DX*1), Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, 192(BX)(DX*1)
-	VADDPS     Z4, Z3, Z3
-	ADDQ       $+256, DX
-	SUBQ       $+64, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPS    (AX)(DX*1), Z4
-	VMOVUPS    (SI)(DX*1), Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, (BX)(DX*1)
-	VADDPS     Z4, Z0, Z0
-	ADDQ       $+64, DX
-	SUBQ       $+16, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+16, CX
-	JZ         stripdone
-	MOVQ       $0x00000001, R8
-	SHLQ       CL, R8
-	DECQ       R8
-	KMOVW      R8, K1
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPS.Z  (AX)(DX*1), K1, Z4
-	VMOVUPS.Z  (SI)(DX*1), K1, Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, K1, (BX)(DX*1)
-	VADDPS     Z4, Z0, K1, Z0
-
-stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
-// Requires: AVX, AVX512F
-TEXT ·vecRowSquaresF32AVX512(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS mean+16(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPS     (AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
-	VMOVUPS     64(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z2
-	VMOVUPS     128(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z3
-	VMOVUPS     192(AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z4
-	ADDQ        $+256, DX
-	SUBQ        $+64, CX
-	JGE         stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPS     (AX)(DX*1), Z5
-	VSUBPS      Z0, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
-	ADDQ        $+64, DX
-	SUBQ        $+16, CX
-	JGE         stripsingle
-
-stripsingledone:
-	ADDQ      $+16, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (AX)(DX*1), K1, Z5
-	VSUBPS    Z0, Z5, Z5
-	VMULPS    Z5, Z5, Z5
-	VADDPS    Z5, Z1, K1, Z1
-
-stripdone:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowMaxF32AVX512(src *float32, n int) float32
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowMaxF32AVX512(SB), NOSPLIT, $0-20
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPS     (AX)(DX*1), Z0, Z0
-	PREFETCHT0 64(BX)(DX*1)
-	VMAXPS     64(AX)(DX*1), Z1, Z1
-	PREFETCHT0 128(BX)(DX*1)
-	VMAXPS     128(AX)(DX*1), Z2, Z2
-	PREFETCHT0 192(BX)(DX*1)
-	VMAXPS     192(AX)(DX*1), Z3, Z3
-	ADDQ       $+256, DX
-	SUBQ       $+64, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPS     (AX)(DX*1), Z0, Z0
-	ADDQ       $+64, DX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (DX)(DI*1), Z0, Z0
+	ADDQ       $+64, DI
 	SUBQ       $+16, CX
 	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, SI
-	SHLQ         CL, SI
-	DECQ         SI
-	KMOVW        SI, K1
-	PREFETCHT0   (BX)(DX*1)
-	VMOVUPS.Z    (AX)(DX*1), K1, Z4
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	PREFETCHT0   (R8)(DI*1)
+	VMOVUPS.Z    (DX)(DI*1), K1, Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VADDPS       Z4, Z0, Z0
+
+stripdone:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, (AX)
+	ADDQ          $+4, AX
+	MOVQ          R8, DX
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func vecRowMaxesF32AVX512(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	SHLQ $0x02, BX
+
+row:
+	LEAQ         (DX)(BX*1), R8
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	MOVQ         n+32(FP), CX
+	XORQ         DI, DI
+	SUBQ         $+64, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPS     (DX)(DI*1), Z0, Z0
+	PREFETCHT0 64(R8)(DI*1)
+	VMAXPS     64(DX)(DI*1), Z1, Z1
+	PREFETCHT0 128(R8)(DI*1)
+	VMAXPS     128(DX)(DI*1), Z2, Z2
+	PREFETCHT0 192(R8)(DI*1)
+	VMAXPS     192(DX)(DI*1), Z3, Z3
+	ADDQ       $+256, DI
+	SUBQ       $+64, CX
+	JGE        stripmain
+
+stripmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPS     (DX)(DI*1), Z0, Z0
+	ADDQ       $+64, DI
+	SUBQ       $+16, CX
+	JGE        stripsingle
+
+stripsingledone:
+	ADDQ         $+16, CX
+	JZ           stripdone
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	PREFETCHT0   (R8)(DI*1)
+	VMOVUPS.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
@@ -6973,7 +7255,238 @@ stripdone:
 	VPERMILPS     $0xb1, X0, X1
 	VMAXPS        X1, X0, X0
 	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+16(FP)
+	VMOVSS        X0, (AX)
+	ADDQ          $+4, AX
+	MOVQ          R8, DX
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumsF32AVX512(sums *float32, largest *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         sums+0(FP), AX
+	MOVQ         largest+8(FP), DX
+	MOVQ         src+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x02, SI
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+16(SB), Z2
+
+row:
+	LEAQ         (BX)(SI*1), R9
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z6
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPS (BX)(R8*1), Z3, Z3
+	VMAXPS 64(BX)(R8*1), Z4, Z4
+	VMAXPS 128(BX)(R8*1), Z5, Z5
+	VMAXPS 192(BX)(R8*1), Z6, Z6
+	ADDQ   $+256, R8
+	SUBQ   $+64, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPS (BX)(R8*1), Z3, Z3
+	ADDQ   $+64, R8
+	SUBQ   $+16, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+16, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (BX)(R8*1), K1, Z7
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z8
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VMAXPS       Z7, Z3, Z3
+
+maxdone:
+	VMAXPS        Z5, Z3, Z3
+	VMAXPS        Z6, Z4, Z4
+	VMAXPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, (DX)
+	ADDQ          $+4, DX
+	VMULPS        Z2, Z3, Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+64, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0       (R9)(R8*1)
+	PREFETCHT0       64(R9)(R8*1)
+	PREFETCHT0       128(R9)(R8*1)
+	PREFETCHT0       192(R9)(R8*1)
+	VMOVUPS          (BX)(R8*1), Z8
+	VMOVUPS          64(BX)(R8*1), Z11
+	VMOVUPS          128(BX)(R8*1), Z14
+	VMOVUPS          192(BX)(R8*1), Z17
+	VFMSUB213PS      Z3, Z2, Z8
+	VFMSUB213PS      Z3, Z2, Z11
+	VFMSUB213PS      Z3, Z2, Z14
+	VFMSUB213PS      Z3, Z2, Z17
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z11, Z0, Z11
+	VMAXPS           Z14, Z0, Z14
+	VMAXPS           Z17, Z0, Z17
+	VADDPS           Z1, Z8, Z9
+	VADDPS           Z1, Z11, Z12
+	VADDPS           Z1, Z14, Z15
+	VADDPS           Z1, Z17, Z18
+	VSUBPS           Z1, Z9, Z10
+	VSUBPS           Z1, Z12, Z13
+	VSUBPS           Z1, Z15, Z16
+	VSUBPS           Z1, Z18, Z19
+	VSUBPS           Z10, Z8, Z10
+	VSUBPS           Z13, Z11, Z13
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z19, Z17, Z19
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z12, Z12
+	VPSLLD           $0x17, Z15, Z15
+	VPSLLD           $0x17, Z18, Z18
+	VMULPS           Z9, Z8, Z8
+	VMULPS           Z12, Z11, Z11
+	VMULPS           Z15, Z14, Z14
+	VMULPS           Z18, Z17, Z17
+	VADDPS           Z8, Z4, Z4
+	VADDPS           Z11, Z5, Z5
+	VADDPS           Z14, Z6, Z6
+	VADDPS           Z17, Z7, Z7
+	ADDQ             $+256, R8
+	SUBQ             $+64, CX
+	JGE              expmain
+
+expmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  expsingledone
+
+expsingle:
+	PREFETCHT0       (R9)(R8*1)
+	VMOVUPS          (BX)(R8*1), Z8
+	VFMSUB213PS      Z3, Z2, Z8
+	VMAXPS           Z8, Z0, Z8
+	VADDPS           Z1, Z8, Z9
+	VSUBPS           Z1, Z9, Z10
+	VSUBPS           Z10, Z8, Z10
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z9, Z8, Z8
+	VADDPS           Z8, Z4, Z4
+	ADDQ             $+64, R8
+	SUBQ             $+16, CX
+	JGE              expsingle
+
+expsingledone:
+	ADDQ             $+16, CX
+	JZ               expdone
+	MOVQ             $0x00000001, R10
+	SHLQ             CL, R10
+	DECQ             R10
+	KMOVW            R10, K1
+	PREFETCHT0       (R9)(R8*1)
+	VMOVUPS.Z        (BX)(R8*1), K1, Z8
+	VFMSUB213PS      Z3, Z2, Z8
+	VMAXPS           Z8, Z0, Z8
+	VADDPS           Z1, Z8, Z3
+	VSUBPS           Z1, Z3, Z9
+	VSUBPS           Z9, Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z9, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z9, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z9, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z9, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z8
+	VPSLLD           $0x17, Z3, Z3
+	VMULPS           Z3, Z8, Z8
+	VADDPS           Z8, Z4, K1, Z4
+
+expdone:
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0x4e, X4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0xb1, X4, X3
+	VADDPS        X3, X4, X4
+	VBROADCASTSS  X4, Z4
+	VMOVSS        X4, (AX)
+	ADDQ          $+4, AX
+	MOVQ          R9, BX
+	DECQ          DI
+	JNZ           row
 	VZEROUPPER
 	RET
 
@@ -7056,221 +7569,260 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecRowExpSumF32AVX512(src *float32, n int, largest float32) float32
+// func vecLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowExpSumF32AVX512(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSS largest+16(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+16(SB), Z3
-	VMULPS       Z3, Z0, Z0
+TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-85
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), DX
+	MOVQ       ldd+40(FP), BX
+	MOVQ       lds+48(FP), SI
+	MOVQ       gamma+24(FP), R9
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	MOVQ       y+16(FP), R10
+	MOVQ       beta+32(FP), R11
+	MOVQ       n+72(FP), CX
+	VCVTSI2SSQ CX, X0, X0
+
+row:
+	LEAQ         (DX)(SI*1), R8
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
-	LEAQ         (AX)(CX*4), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+64, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0       (BX)(DX*1)
-	PREFETCHT0       64(BX)(DX*1)
-	PREFETCHT0       128(BX)(DX*1)
-	PREFETCHT0       192(BX)(DX*1)
-	VMOVUPS          (AX)(DX*1), Z8
-	VMOVUPS          64(AX)(DX*1), Z11
-	VMOVUPS          128(AX)(DX*1), Z14
-	VMOVUPS          192(AX)(DX*1), Z17
-	VFMSUB213PS      Z0, Z3, Z8
-	VFMSUB213PS      Z0, Z3, Z11
-	VFMSUB213PS      Z0, Z3, Z14
-	VFMSUB213PS      Z0, Z3, Z17
-	VMAXPS           Z8, Z1, Z8
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z14, Z1, Z14
-	VMAXPS           Z17, Z1, Z17
-	VADDPS           Z2, Z8, Z9
-	VADDPS           Z2, Z11, Z12
-	VADDPS           Z2, Z14, Z15
-	VADDPS           Z2, Z17, Z18
-	VSUBPS           Z2, Z9, Z10
-	VSUBPS           Z2, Z12, Z13
-	VSUBPS           Z2, Z15, Z16
-	VSUBPS           Z2, Z18, Z19
-	VSUBPS           Z10, Z8, Z10
-	VSUBPS           Z13, Z11, Z13
-	VSUBPS           Z16, Z14, Z16
-	VSUBPS           Z19, Z17, Z19
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
-	VPSLLD           $0x17, Z9, Z9
-	VPSLLD           $0x17, Z12, Z12
-	VPSLLD           $0x17, Z15, Z15
-	VPSLLD           $0x17, Z18, Z18
-	VMULPS           Z9, Z8, Z8
-	VMULPS           Z12, Z11, Z11
-	VMULPS           Z15, Z14, Z14
-	VMULPS           Z18, Z17, Z17
-	VADDPS           Z8, Z4, Z4
-	VADDPS           Z11, Z5, Z5
-	VADDPS           Z14, Z6, Z6
-	VADDPS           Z17, Z7, Z7
-	ADDQ             $+256, DX
-	SUBQ             $+64, CX
-	JGE              stripmain
-
-stripmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0       (BX)(DX*1)
-	VMOVUPS          (AX)(DX*1), Z8
-	VFMSUB213PS      Z0, Z3, Z8
-	VMAXPS           Z8, Z1, Z8
-	VADDPS           Z2, Z8, Z9
-	VSUBPS           Z2, Z9, Z10
-	VSUBPS           Z10, Z8, Z10
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VPSLLD           $0x17, Z9, Z9
-	VMULPS           Z9, Z8, Z8
-	VADDPS           Z8, Z4, Z4
-	ADDQ             $+64, DX
-	SUBQ             $+16, CX
-	JGE              stripsingle
-
-stripsingledone:
-	ADDQ             $+16, CX
-	JZ               stripdone
-	MOVQ             $0x00000001, SI
-	SHLQ             CL, SI
-	DECQ             SI
-	KMOVW            SI, K1
-	PREFETCHT0       (BX)(DX*1)
-	VMOVUPS.Z        (AX)(DX*1), K1, Z8
-	VFMSUB213PS      Z0, Z3, Z8
-	VMAXPS           Z8, Z1, Z8
-	VADDPS           Z2, Z8, Z0
-	VSUBPS           Z2, Z0, Z1
-	VSUBPS           Z1, Z8, Z1
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z1, Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z1, Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z1, Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z1, Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z1, Z2
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z1, Z2
-	VPSLLD           $0x17, Z0, Z0
-	VMULPS           Z0, Z2, Z2
-	VADDPS           Z2, Z4, K1, Z4
-
-stripdone:
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecNormalizeF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecNormalizeF32AVX512(SB), NOSPLIT, $0-49
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         gamma+16(FP), BX
-	MOVQ         beta+24(FP), SI
-	MOVQ         n+32(FP), CX
-	VBROADCASTSS mean+40(FP), Z0
-	VBROADCASTSS scale+44(FP), Z1
-	LEAQ         (DX)(CX*4), R8
-	CMPB         nt+48(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+32(FP), CX
+	TESTQ        R10, R10
+	JZ           plain
+	MOVQ         n+72(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
-	JLT          ntmaindone
+	JLT          addmaindone
+
+addmain:
+	VMOVUPS (DX)(DI*1), Z5
+	VMOVUPS (R10)(DI*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (AX)(DI*1)
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS 64(DX)(DI*1), Z5
+	VMOVUPS 64(R10)(DI*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 64(AX)(DI*1)
+	VADDPS  Z5, Z2, Z2
+	VMOVUPS 128(DX)(DI*1), Z5
+	VMOVUPS 128(R10)(DI*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 128(AX)(DI*1)
+	VADDPS  Z5, Z3, Z3
+	VMOVUPS 192(DX)(DI*1), Z5
+	VMOVUPS 192(R10)(DI*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, 192(AX)(DI*1)
+	VADDPS  Z5, Z4, Z4
+	ADDQ    $+256, DI
+	SUBQ    $+64, CX
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPS (DX)(DI*1), Z5
+	VMOVUPS (R10)(DI*1), Z6
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z5, (AX)(DI*1)
+	VADDPS  Z5, Z1, Z1
+	ADDQ    $+64, DI
+	SUBQ    $+16, CX
+	JGE     addsingle
+
+addsingledone:
+	ADDQ      $+16, CX
+	JZ        adddone
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(DI*1), K1, Z5
+	VMOVUPS.Z (R10)(DI*1), K1, Z6
+	VADDPS    Z6, Z5, Z5
+	VMOVUPS   Z5, K1, (AX)(DI*1)
+	VADDPS    Z5, Z1, K1, Z1
+
+adddone:
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, R10
+	MOVQ AX, DX
+	JMP  summed
+
+plain:
+	MOVQ n+72(FP), CX
+	XORQ DI, DI
+	SUBQ $+64, CX
+	JLT  summaindone
+
+summain:
+	VADDPS (DX)(DI*1), Z1, Z1
+	VADDPS 64(DX)(DI*1), Z2, Z2
+	VADDPS 128(DX)(DI*1), Z3, Z3
+	VADDPS 192(DX)(DI*1), Z4, Z4
+	ADDQ   $+256, DI
+	SUBQ   $+64, CX
+	JGE    summain
+
+summaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  sumsingledone
+
+sumsingle:
+	VADDPS (DX)(DI*1), Z1, Z1
+	ADDQ   $+64, DI
+	SUBQ   $+16, CX
+	JGE    sumsingle
+
+sumsingledone:
+	ADDQ         $+16, CX
+	JZ           sumdone
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPS.Z    (DX)(DI*1), K1, Z5
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	VBLENDMPS    Z5, Z6, K1, Z5
+	VADDPS       Z5, Z1, Z1
+
+sumdone:
+summed:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VADDPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VDIVSS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	MOVQ          n+72(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+64, CX
+	JLT           squaresmaindone
+
+squaresmain:
+	VMOVUPS     (DX)(DI*1), Z6
+	VSUBPS      Z1, Z6, Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     64(DX)(DI*1), Z6
+	VSUBPS      Z1, Z6, Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     128(DX)(DI*1), Z6
+	VSUBPS      Z1, Z6, Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(DX)(DI*1), Z6
+	VSUBPS      Z1, Z6, Z6
+	VFMADD231PS Z6, Z6, Z5
+	ADDQ        $+256, DI
+	SUBQ        $+64, CX
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPS     (DX)(DI*1), Z6
+	VSUBPS      Z1, Z6, Z6
+	VFMADD231PS Z6, Z6, Z2
+	ADDQ        $+64, DI
+	SUBQ        $+16, CX
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ      $+16, CX
+	JZ        squaresdone
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(DI*1), K1, Z6
+	VSUBPS    Z1, Z6, Z6
+	VMULPS    Z6, Z6, Z6
+	VADDPS    Z6, Z2, K1, Z2
+
+squaresdone:
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VPERMILPS     $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPERMILPS     $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VBROADCASTSS  X2, Z2
+	VDIVSS        X0, X2, X2
+	VADDSS        eps+80(FP), X2, X2
+	VSQRTSS       X2, X2, X2
+	VMOVSS        vecConstf32avx512<>+44(SB), X3
+	VDIVSS        X2, X3, X3
+	VBROADCASTSS  X3, Z2
+	CMPB          nt+84(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+72(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+64, CX
+	JLT           ntmaindone
 
 ntmain:
-	VMOVUPS     (DX)(DI*1), Z2
-	VMOVUPS     64(DX)(DI*1), Z5
-	VMOVUPS     128(DX)(DI*1), Z8
-	VMOVUPS     192(DX)(DI*1), Z11
+	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     64(DX)(DI*1), Z6
+	VMOVUPS     128(DX)(DI*1), Z9
+	VMOVUPS     192(DX)(DI*1), Z12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  128(R8)(DI*1)
 	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPS     (BX)(DI*1), Z3
-	VMOVUPS     64(BX)(DI*1), Z6
-	VMOVUPS     128(BX)(DI*1), Z9
-	VMOVUPS     192(BX)(DI*1), Z12
-	VMOVUPS     (SI)(DI*1), Z4
-	VMOVUPS     64(SI)(DI*1), Z7
-	VMOVUPS     128(SI)(DI*1), Z10
-	VMOVUPS     192(SI)(DI*1), Z13
-	VSUBPS      Z0, Z2, Z2
-	VSUBPS      Z0, Z5, Z5
-	VSUBPS      Z0, Z8, Z8
-	VSUBPS      Z0, Z11, Z11
-	VMULPS      Z1, Z2, Z2
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z8, Z8
-	VMULPS      Z1, Z11, Z11
-	VFMADD213PS Z4, Z3, Z2
-	VFMADD213PS Z7, Z6, Z5
-	VFMADD213PS Z10, Z9, Z8
-	VFMADD213PS Z13, Z12, Z11
-	VMOVNTPS    Z2, (AX)(DI*1)
-	VMOVNTPS    Z5, 64(AX)(DI*1)
-	VMOVNTPS    Z8, 128(AX)(DI*1)
-	VMOVNTPS    Z11, 192(AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Z4
+	VMOVUPS     64(R9)(DI*1), Z7
+	VMOVUPS     128(R9)(DI*1), Z10
+	VMOVUPS     192(R9)(DI*1), Z13
+	VSUBPS      Z1, Z3, Z3
+	VSUBPS      Z1, Z6, Z6
+	VSUBPS      Z1, Z9, Z9
+	VSUBPS      Z1, Z12, Z12
+	VMULPS      Z2, Z3, Z3
+	VMULPS      Z2, Z6, Z6
+	VMULPS      Z2, Z9, Z9
+	VMULPS      Z2, Z12, Z12
+	VMOVUPS     (R11)(DI*1), Z5
+	VMOVUPS     64(R11)(DI*1), Z8
+	VMOVUPS     128(R11)(DI*1), Z11
+	VMOVUPS     192(R11)(DI*1), Z14
+	VFMADD213PS Z5, Z4, Z3
+	VFMADD213PS Z8, Z7, Z6
+	VFMADD213PS Z11, Z10, Z9
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z3, (AX)(DI*1)
+	VMOVNTPS    Z6, 64(AX)(DI*1)
+	VMOVNTPS    Z9, 128(AX)(DI*1)
+	VMOVNTPS    Z12, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+64, CX
 	JGE         ntmain
@@ -7281,14 +7833,14 @@ ntmaindone:
 	JLT  ntsingledone
 
 ntsingle:
-	VMOVUPS     (DX)(DI*1), Z2
+	VMOVUPS     (DX)(DI*1), Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (BX)(DI*1), Z3
-	VMOVUPS     (SI)(DI*1), Z4
-	VSUBPS      Z0, Z2, Z2
-	VMULPS      Z1, Z2, Z2
-	VFMADD213PS Z4, Z3, Z2
-	VMOVUPS     Z2, (AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Z4
+	VSUBPS      Z1, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS     (R11)(DI*1), Z5
+	VFMADD213PS Z5, Z4, Z3
+	VMOVNTPS    Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+16, CX
 	JGE         ntsingle
@@ -7296,101 +7848,329 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+16, CX
 	JZ          ntdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	MOVQ        $0x00000001, R12
+	SHLQ        CL, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS.Z   (BX)(DI*1), K1, Z3
-	VMOVUPS.Z   (SI)(DI*1), K1, Z4
-	VSUBPS      Z0, Z2, Z2
-	VMULPS      Z1, Z2, Z2
-	VFMADD213PS Z4, Z3, Z2
-	VMOVUPS     Z2, K1, (AX)(DI*1)
+	VMOVUPS.Z   (R9)(DI*1), K1, Z4
+	VSUBPS      Z1, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS.Z   (R11)(DI*1), K1, Z1
+	VFMADD213PS Z1, Z4, Z3
+	VMOVUPS     Z3, K1, (AX)(DI*1)
 
 ntdone:
 	JMP written
 
 kept:
-	MOVQ n+32(FP), CX
+	MOVQ n+72(FP), CX
 	XORQ DI, DI
 	SUBQ $+64, CX
-	JLT  stripmaindone
+	JLT  resultmaindone
 
-stripmain:
-	VMOVUPS     (DX)(DI*1), Z2
-	VMOVUPS     64(DX)(DI*1), Z5
-	VMOVUPS     128(DX)(DI*1), Z8
-	VMOVUPS     192(DX)(DI*1), Z11
+resultmain:
+	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     64(DX)(DI*1), Z6
+	VMOVUPS     128(DX)(DI*1), Z9
+	VMOVUPS     192(DX)(DI*1), Z12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  128(R8)(DI*1)
 	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPS     (BX)(DI*1), Z3
-	VMOVUPS     64(BX)(DI*1), Z6
-	VMOVUPS     128(BX)(DI*1), Z9
-	VMOVUPS     192(BX)(DI*1), Z12
-	VMOVUPS     (SI)(DI*1), Z4
-	VMOVUPS     64(SI)(DI*1), Z7
-	VMOVUPS     128(SI)(DI*1), Z10
-	VMOVUPS     192(SI)(DI*1), Z13
-	VSUBPS      Z0, Z2, Z2
-	VSUBPS      Z0, Z5, Z5
-	VSUBPS      Z0, Z8, Z8
-	VSUBPS      Z0, Z11, Z11
-	VMULPS      Z1, Z2, Z2
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z8, Z8
-	VMULPS      Z1, Z11, Z11
-	VFMADD213PS Z4, Z3, Z2
-	VFMADD213PS Z7, Z6, Z5
-	VFMADD213PS Z10, Z9, Z8
-	VFMADD213PS Z13, Z12, Z11
-	VMOVUPS     Z2, (AX)(DI*1)
-	VMOVUPS     Z5, 64(AX)(DI*1)
-	VMOVUPS     Z8, 128(AX)(DI*1)
-	VMOVUPS     Z11, 192(AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Z4
+	VMOVUPS     64(R9)(DI*1), Z7
+	VMOVUPS     128(R9)(DI*1), Z10
+	VMOVUPS     192(R9)(DI*1), Z13
+	VSUBPS      Z1, Z3, Z3
+	VSUBPS      Z1, Z6, Z6
+	VSUBPS      Z1, Z9, Z9
+	VSUBPS      Z1, Z12, Z12
+	VMULPS      Z2, Z3, Z3
+	VMULPS      Z2, Z6, Z6
+	VMULPS      Z2, Z9, Z9
+	VMULPS      Z2, Z12, Z12
+	VMOVUPS     (R11)(DI*1), Z5
+	VMOVUPS     64(R11)(DI*1), Z8
+	VMOVUPS     128(R11)(DI*1), Z11
+	VMOVUPS     192(R11)(DI*1), Z14
+	VFMADD213PS Z5, Z4, Z3
+	VFMADD213PS Z8, Z7, Z6
+	VFMADD213PS Z11, Z10, Z9
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z3, (AX)(DI*1)
+	VMOVUPS     Z6, 64(AX)(DI*1)
+	VMOVUPS     Z9, 128(AX)(DI*1)
+	VMOVUPS     Z12, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+64, CX
-	JGE         stripmain
+	JGE         resultmain
 
-stripmaindone:
+resultmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  stripsingledone
+	JLT  resultsingledone
 
-stripsingle:
-	VMOVUPS     (DX)(DI*1), Z2
+resultsingle:
+	VMOVUPS     (DX)(DI*1), Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (BX)(DI*1), Z3
-	VMOVUPS     (SI)(DI*1), Z4
-	VSUBPS      Z0, Z2, Z2
-	VMULPS      Z1, Z2, Z2
-	VFMADD213PS Z4, Z3, Z2
-	VMOVUPS     Z2, (AX)(DI*1)
+	VMOVUPS     (R9)(DI*1), Z4
+	VSUBPS      Z1, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS     (R11)(DI*1), Z5
+	VFMADD213PS Z5, Z4, Z3
+	VMOVUPS     Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+16, CX
-	JGE         stripsingle
+	JGE         resultsingle
 
-stripsingledone:
+resultsingledone:
 	ADDQ        $+16, CX
-	JZ          stripdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPS.Z   (DX)(DI*1), K1, Z2
+	JZ          resultdone
+	MOVQ        $0x00000001, R12
+	SHLQ        CL, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS.Z   (BX)(DI*1), K1, Z3
-	VMOVUPS.Z   (SI)(DI*1), K1, Z4
-	VSUBPS      Z0, Z2, Z2
-	VMULPS      Z1, Z2, Z2
-	VFMADD213PS Z4, Z3, Z2
-	VMOVUPS     Z2, K1, (AX)(DI*1)
+	VMOVUPS.Z   (R9)(DI*1), K1, Z4
+	VSUBPS      Z1, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS.Z   (R11)(DI*1), K1, Z1
+	VFMADD213PS Z1, Z4, Z3
+	VMOVUPS     Z3, K1, (AX)(DI*1)
 
-stripdone:
+resultdone:
 written:
+	ADDQ BX, AX
+	MOVQ R8, DX
+	DECQ m+64(FP)
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), DX
+	MOVQ       ldd+24(FP), BX
+	MOVQ       lds+32(FP), SI
+	MOVQ       gamma+16(FP), R9
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	MOVQ       n+48(FP), CX
+	VCVTSI2SSQ CX, X0, X0
+
+row:
+	LEAQ         (DX)(SI*1), R8
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	MOVQ         n+48(FP), CX
+	XORQ         DI, DI
+	SUBQ         $+64, CX
+	JLT          squaresmaindone
+
+squaresmain:
+	VMOVUPS     (DX)(DI*1), Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     64(DX)(DI*1), Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS     128(DX)(DI*1), Z5
+	VFMADD231PS Z5, Z5, Z3
+	VMOVUPS     192(DX)(DI*1), Z5
+	VFMADD231PS Z5, Z5, Z4
+	ADDQ        $+256, DI
+	SUBQ        $+64, CX
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPS     (DX)(DI*1), Z5
+	VFMADD231PS Z5, Z5, Z1
+	ADDQ        $+64, DI
+	SUBQ        $+16, CX
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ      $+16, CX
+	JZ        squaresdone
+	MOVQ      $0x00000001, R10
+	SHLQ      CL, R10
+	DECQ      R10
+	KMOVW     R10, K1
+	VMOVUPS.Z (DX)(DI*1), K1, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z1, K1, Z1
+
+squaresdone:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VADDPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VDIVSS        X0, X1, X1
+	VADDSS        eps+56(FP), X1, X1
+	VSQRTSS       X1, X1, X1
+	VMOVSS        vecConstf32avx512<>+44(SB), X2
+	VDIVSS        X1, X2, X2
+	VBROADCASTSS  X2, Z1
+	CMPB          nt+60(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+48(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+64, CX
+	JLT           ntmaindone
+
+ntmain:
+	VMOVUPS    (DX)(DI*1), Z2
+	VMOVUPS    64(DX)(DI*1), Z4
+	VMOVUPS    128(DX)(DI*1), Z6
+	VMOVUPS    192(DX)(DI*1), Z8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Z3
+	VMOVUPS    64(R9)(DI*1), Z5
+	VMOVUPS    128(R9)(DI*1), Z7
+	VMOVUPS    192(R9)(DI*1), Z9
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z1, Z4, Z4
+	VMULPS     Z1, Z6, Z6
+	VMULPS     Z1, Z8, Z8
+	VMULPS     Z3, Z2, Z2
+	VMULPS     Z5, Z4, Z4
+	VMULPS     Z7, Z6, Z6
+	VMULPS     Z9, Z8, Z8
+	VMOVNTPS   Z2, (AX)(DI*1)
+	VMOVNTPS   Z4, 64(AX)(DI*1)
+	VMOVNTPS   Z6, 128(AX)(DI*1)
+	VMOVNTPS   Z8, 192(AX)(DI*1)
+	ADDQ       $+256, DI
+	SUBQ       $+64, CX
+	JGE        ntmain
+
+ntmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPS    (DX)(DI*1), Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Z3
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z3, Z2, Z2
+	VMOVNTPS   Z2, (AX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+16, CX
+	JGE        ntsingle
+
+ntsingledone:
+	ADDQ       $+16, CX
+	JZ         ntdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	VMOVUPS.Z  (DX)(DI*1), K1, Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS.Z  (R9)(DI*1), K1, Z3
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, K1, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+48(FP), CX
+	XORQ DI, DI
+	SUBQ $+64, CX
+	JLT  resultmaindone
+
+resultmain:
+	VMOVUPS    (DX)(DI*1), Z2
+	VMOVUPS    64(DX)(DI*1), Z4
+	VMOVUPS    128(DX)(DI*1), Z6
+	VMOVUPS    192(DX)(DI*1), Z8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Z3
+	VMOVUPS    64(R9)(DI*1), Z5
+	VMOVUPS    128(R9)(DI*1), Z7
+	VMOVUPS    192(R9)(DI*1), Z9
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z1, Z4, Z4
+	VMULPS     Z1, Z6, Z6
+	VMULPS     Z1, Z8, Z8
+	VMULPS     Z3, Z2, Z2
+	VMULPS     Z5, Z4, Z4
+	VMULPS     Z7, Z6, Z6
+	VMULPS     Z9, Z8, Z8
+	VMOVUPS    Z2, (AX)(DI*1)
+	VMOVUPS    Z4, 64(AX)(DI*1)
+	VMOVUPS    Z6, 128(AX)(DI*1)
+	VMOVUPS    Z8, 192(AX)(DI*1)
+	ADDQ       $+256, DI
+	SUBQ       $+64, CX
+	JGE        resultmain
+
+resultmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  resultsingledone
+
+resultsingle:
+	VMOVUPS    (DX)(DI*1), Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R9)(DI*1), Z3
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, (AX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+16, CX
+	JGE        resultsingle
+
+resultsingledone:
+	ADDQ       $+16, CX
+	JZ         resultdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	VMOVUPS.Z  (DX)(DI*1), K1, Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS.Z  (R9)(DI*1), K1, Z3
+	VMULPS     Z1, Z2, Z2
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, K1, (AX)(DI*1)
+
+resultdone:
+written:
+	ADDQ BX, AX
+	MOVQ R8, DX
+	DECQ m+40(FP)
+	JNZ  row
 	VZEROUPPER
 	RET
 

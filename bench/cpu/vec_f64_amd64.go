@@ -117,30 +117,6 @@ func vecSoftmaxF64AVX512(dst, src, y, room *float64, ldd, lds, ldy, m, n int, sc
 func vecSoftmaxF64AVX2(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64)
 
 //go:noescape
-func vecRowSumF64AVX512(src *float64, n int) float64
-
-//go:noescape
-func vecRowSumF64AVX2(src *float64, n int) float64
-
-//go:noescape
-func vecAddRowSumF64AVX512(dst, src, y *float64, n int) float64
-
-//go:noescape
-func vecAddRowSumF64AVX2(dst, src, y *float64, n int) float64
-
-//go:noescape
-func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
-
-//go:noescape
-func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
-
-//go:noescape
-func vecNormalizeF64AVX512(dst, src, gamma, beta *float64, n int, mean, scale float64, nt bool)
-
-//go:noescape
-func vecNormalizeF64AVX2(dst, src, gamma, beta *float64, n int, mean, scale float64, nt bool)
-
-//go:noescape
 func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint32, nt bool)
 
 //go:noescape
@@ -189,12 +165,6 @@ func vecMaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecMaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecScaleMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecScaleMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
 func vecGeluTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
@@ -225,22 +195,10 @@ func vecGatherRowsF64AVX512(dst, src *float64, index *int32, ldd, lds, m, n int,
 func vecGatherRowsF64AVX2(dst, src *float64, index *int32, ldd, lds, m, n int, nt bool)
 
 //go:noescape
-func vecRowMaxF64AVX512(src *float64, n int) float64
-
-//go:noescape
-func vecRowMaxF64AVX2(src *float64, n int) float64
-
-//go:noescape
 func vecRowDistanceF64AVX512(src, y *float64, n int) float64
 
 //go:noescape
 func vecRowDistanceF64AVX2(src, y *float64, n int) float64
-
-//go:noescape
-func vecRowExpSumF64AVX512(src *float64, n int, largest float64) float64
-
-//go:noescape
-func vecRowExpSumF64AVX2(src *float64, n int, largest float64) float64
 
 //go:noescape
 func vecColSumF64AVX512(dst, src *float64, ld, m, n int)
@@ -253,3 +211,33 @@ func vecTransposeF64AVX512(dst, src *float64, ldd, lds, m, n int, nt bool)
 
 //go:noescape
 func vecTransposeF64AVX2(dst, src *float64, ldd, lds, m, n int, nt bool)
+
+//go:noescape
+func vecRowSumsF64AVX512(dst, src *float64, lds, m, n int)
+
+//go:noescape
+func vecRowSumsF64AVX2(dst, src *float64, lds, m, n int)
+
+//go:noescape
+func vecRowMaxesF64AVX512(dst, src *float64, lds, m, n int)
+
+//go:noescape
+func vecRowMaxesF64AVX2(dst, src *float64, lds, m, n int)
+
+//go:noescape
+func vecRowExpSumsF64AVX512(sums, largest, src *float64, lds, m, n int)
+
+//go:noescape
+func vecRowExpSumsF64AVX2(sums, largest, src *float64, lds, m, n int)
+
+//go:noescape
+func vecLayerNormF64AVX512(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
+
+//go:noescape
+func vecLayerNormF64AVX2(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
+
+//go:noescape
+func vecRMSNormF64AVX512(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt bool)
+
+//go:noescape
+func vecRMSNormF64AVX2(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt bool)

@@ -25,13 +25,13 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -97,16 +97,58 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMINPD       Y3, Y0, Y3
+	VMAXPD       Y3, Y1, Y3
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VSUBPD       Y2, Y4, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
+	VMOVAPD      Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
+	VSUBPD       Y2, Y3, Y6
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y2, Y6, Y6
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMOVNTPD     Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -172,14 +214,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
@@ -214,7 +256,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -285,13 +327,13 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -403,16 +445,81 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VMINPD       Y3, Y0, Y3
+	VMULPD       Y3, Y3, Y4
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD  Y5, Y3, Y6
+	VMULPD       Y3, Y6, Y6
+	VADDPD       Y1, Y6, Y3
+	VSUBPD       Y1, Y3, Y4
+	VSUBPD       Y4, Y6, Y4
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y5
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y5
+	VMULPD       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y3, Y3
+	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
+	VFMADD213PD  Y4, Y3, Y5
+	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
+	VORPD        Y2, Y5, Y5
+	VMOVNTPD     Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -524,14 +631,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
@@ -589,7 +696,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -683,13 +790,13 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
@@ -755,16 +862,58 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y2
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VMINPD       Y3, Y0, Y3
+	VADDPD       Y3, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VMULPD       Y3, Y3, Y6
+	VFMADD213PD  Y3, Y6, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
+	VFMADD213PD  Y3, Y4, Y5
+	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
+	VDIVPD       Y3, Y5, Y5
+	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
+	VORPD        Y2, Y5, Y5
+	VMOVNTPD     Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
@@ -830,14 +979,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
@@ -872,7 +1021,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -942,13 +1091,13 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y1
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y3
@@ -964,16 +1113,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+16, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y1
+	VMAXPD   Y1, Y0, Y1
+	VMOVNTPD Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y1
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y3
@@ -989,21 +1152,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y1
 	VMAXPD  Y1, Y0, Y1
 	VMOVUPD Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -1047,13 +1210,13 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1157,16 +1320,77 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  Y6, Y4, Y7
+	VADDPD       Y1, Y7, Y5
+	VSUBPD       Y1, Y5, Y6
+	VSUBPD       Y6, Y7, Y6
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y7, Y7
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y7, Y4, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1270,14 +1494,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1331,7 +1555,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -1422,13 +1646,13 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1490,16 +1714,56 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -1561,14 +1825,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -1601,7 +1865,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -1669,13 +1933,13 @@ TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y1
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y3
@@ -1691,16 +1955,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+16, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y1
+	VMULPD   Y0, Y1, Y1
+	VMOVNTPD Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y1
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y3
@@ -1716,21 +1994,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPD Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -1772,13 +2050,13 @@ TEXT ·vecAddScalarF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y1
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y3
@@ -1794,16 +2072,30 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+16, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y1
+	VADDPD   Y0, Y1, Y1
+	VMOVNTPD Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y1
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y3
@@ -1819,21 +2111,21 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -1876,13 +2168,13 @@ TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y2
 	VMOVUPD  32(CX), Y3
 	VMOVUPD  64(CX), Y4
@@ -1902,16 +2194,31 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+16, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y2
+	VADDPD   Y0, Y2, Y2
+	VMAXPD   Y2, Y1, Y2
+	VMOVNTPD Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y2
 	VMOVUPD 32(CX), Y3
 	VMOVUPD 64(CX), Y4
@@ -1931,14 +2238,14 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y2
 	VADDPD  Y0, Y2, Y2
 	VMAXPD  Y2, Y1, Y2
@@ -1946,7 +2253,7 @@ single:
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -1990,13 +2297,13 @@ TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y3
 	VMOVUPD     64(CX), Y4
@@ -2012,16 +2319,30 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R8
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (CX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVNTPD    Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y3
 	VMOVUPD     64(CX), Y4
@@ -2037,21 +2358,21 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R8
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (CX), Y2
 	VFMADD213PD Y1, Y0, Y2
 	VMOVUPD     Y2, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, R8
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+4, R8
@@ -2095,13 +2416,13 @@ TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (CX), Y3
 	VMOVUPD     32(CX), Y4
 	VMOVUPD     64(CX), Y5
@@ -2121,16 +2442,31 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R8
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (CX), Y3
+	VFMADD213PD Y1, Y0, Y3
+	VMAXPD      Y3, Y2, Y3
+	VMOVNTPD    Y3, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (CX), Y3
 	VMOVUPD     32(CX), Y4
 	VMOVUPD     64(CX), Y5
@@ -2150,14 +2486,14 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R8
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (CX), Y3
 	VFMADD213PD Y1, Y0, Y3
 	VMAXPD      Y3, Y2, Y3
@@ -2165,7 +2501,7 @@ single:
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, R8
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+4, R8
@@ -2213,13 +2549,13 @@ row:
 	ADDQ         $+8, R9
 	MOVQ         DI, R10
 	CMPB         nt+64(FP), $0x00
-	JEQ          ntskip
+	JEQ          main
 	TESTQ        $0x0000003f, AX
-	JNE          ntskip
+	JNE          main
 	SUBQ         $+16, R10
 	JLT          ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y3
 	VMOVUPD     64(CX), Y4
@@ -2235,16 +2571,30 @@ nt:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R10
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (CX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVNTPD    Y2, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R10
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y3
 	VMOVUPD     64(CX), Y4
@@ -2260,21 +2610,21 @@ main:
 	ADDQ        $+128, AX
 	ADDQ        $+128, CX
 	SUBQ        $+16, R10
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (CX), Y2
 	VFMADD213PD Y1, Y0, Y2
 	VMOVUPD     Y2, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, R10
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+4, R10
@@ -2319,13 +2669,13 @@ TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y4
@@ -2346,16 +2696,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VADDPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y4
@@ -2376,14 +2742,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD (R8), Y1
 	VADDPD  Y1, Y0, Y0
@@ -2392,7 +2758,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -2440,13 +2806,13 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y1
 	VMOVUPD  32(CX), Y3
 	VMOVUPD  64(CX), Y5
@@ -2471,16 +2837,33 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y1
+	VMOVUPD  (R8), Y2
+	VADDPD   Y2, Y1, Y1
+	VMAXPD   Y1, Y0, Y1
+	VMOVNTPD Y1, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y1
 	VMOVUPD 32(CX), Y3
 	VMOVUPD 64(CX), Y5
@@ -2505,14 +2888,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y1
 	VMOVUPD (R8), Y2
 	VADDPD  Y2, Y1, Y1
@@ -2522,7 +2905,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -2573,13 +2956,13 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2688,16 +3071,80 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
+	VADDPD       Y4, Y3, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  Y6, Y4, Y7
+	VADDPD       Y1, Y7, Y5
+	VSUBPD       Y1, Y5, Y6
+	VSUBPD       Y6, Y7, Y6
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y7, Y7
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y7, Y4, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+8, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -2806,14 +3253,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
@@ -2870,7 +3317,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+4, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R10
@@ -2968,13 +3415,13 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -3041,16 +3488,59 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VMOVUPD      (R8), Y4
+	VADDPD       Y4, Y3, Y3
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+8, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
 	PREFETCHT0   2048(CX)
@@ -3117,14 +3607,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
@@ -3160,7 +3650,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+4, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R10
@@ -3237,13 +3727,13 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -3310,16 +3800,59 @@ nt:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
+	VDIVPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      (R8), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R8
+	SUBQ         $+4, R10
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+8, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
@@ -3386,14 +3919,14 @@ main:
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
 	SUBQ         $+8, R10
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3429,7 +3962,7 @@ single:
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
 	SUBQ         $+4, R10
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R10
@@ -3503,13 +4036,13 @@ TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y4
@@ -3530,16 +4063,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VMULPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y4
@@ -3560,14 +4109,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD (R8), Y1
 	VMULPD  Y1, Y0, Y0
@@ -3576,7 +4125,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -3623,13 +4172,13 @@ TEXT ·vecSubF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y4
@@ -3650,16 +4199,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VSUBPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y4
@@ -3680,14 +4245,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD (R8), Y1
 	VSUBPD  Y1, Y0, Y0
@@ -3696,7 +4261,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -3743,13 +4308,13 @@ TEXT ·vecDivF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y4
@@ -3770,16 +4335,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VDIVPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y4
@@ -3800,14 +4381,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD (R8), Y1
 	VDIVPD  Y1, Y0, Y0
@@ -3816,7 +4397,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -3863,13 +4444,13 @@ TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R10
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y2
 	VMOVUPD  64(CX), Y4
@@ -3890,16 +4471,32 @@ nt:
 	ADDQ     $+128, CX
 	ADDQ     $+128, R8
 	SUBQ     $+16, R10
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
 	SUBQ $+16, R10
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y2
 	VMOVUPD 64(CX), Y4
@@ -3920,14 +4517,14 @@ main:
 	ADDQ    $+128, CX
 	ADDQ    $+128, R8
 	SUBQ    $+16, R10
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD (R8), Y1
 	VMAXPD  Y1, Y0, Y0
@@ -3936,7 +4533,7 @@ single:
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
 	SUBQ    $+4, R10
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -3949,151 +4546,6 @@ singledone:
 	VMASKMOVPD (R8), Y0, Y2
 	VMAXPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
-
-next:
-	ADDQ DX, AX
-	ADDQ BX, CX
-	ADDQ R9, R8
-	DECQ SI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecScaleMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, MMX+
-TEXT ·vecScaleMulF64AVX2(SB), NOSPLIT, $0-81
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ldd+24(FP), DX
-	MOVQ         lds+32(FP), BX
-	MOVQ         m+48(FP), SI
-	MOVQ         n+56(FP), DI
-	MOVQ         y+16(FP), R8
-	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD a+64(FP), Y0
-	MOVQ         DI, R10
-	ANDQ         $-4, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, DX
-	SUBQ         R10, DX
-	SHLQ         $0x03, BX
-	SUBQ         R10, BX
-	SHLQ         $0x03, R9
-	SUBQ         R10, R9
-
-row:
-	LEAQ  (CX)(DI*8), R11
-	MOVQ  DI, R10
-	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
-	TESTQ $0x0000003f, AX
-	JNE   ntskip
-	SUBQ  $+16, R10
-	JLT   ntdone
-
-nt:
-	VMOVUPD    (CX), Y1
-	VMOVUPD    32(CX), Y3
-	VMOVUPD    64(CX), Y5
-	VMOVUPD    96(CX), Y7
-	PREFETCHT0 (R11)
-	PREFETCHT0 32(R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 96(R11)
-	VMULPD     Y0, Y1, Y1
-	VMULPD     Y0, Y3, Y3
-	VMULPD     Y0, Y5, Y5
-	VMULPD     Y0, Y7, Y7
-	VMOVUPD    (R8), Y2
-	VMOVUPD    32(R8), Y4
-	VMOVUPD    64(R8), Y6
-	VMOVUPD    96(R8), Y8
-	VMULPD     Y2, Y1, Y1
-	VMULPD     Y4, Y3, Y3
-	VMULPD     Y6, Y5, Y5
-	VMULPD     Y8, Y7, Y7
-	VMOVNTPD   Y1, (AX)
-	VMOVNTPD   Y3, 32(AX)
-	VMOVNTPD   Y5, 64(AX)
-	VMOVNTPD   Y7, 96(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, CX
-	ADDQ       $+128, R8
-	ADDQ       $+128, R11
-	SUBQ       $+16, R10
-	JGE        nt
-
-ntdone:
-	ADDQ $+16, R10
-
-ntskip:
-	SUBQ $+16, R10
-	JLT  maindone
-
-main:
-	VMOVUPD    (CX), Y1
-	VMOVUPD    32(CX), Y3
-	VMOVUPD    64(CX), Y5
-	VMOVUPD    96(CX), Y7
-	PREFETCHT0 (R11)
-	PREFETCHT0 32(R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 96(R11)
-	VMULPD     Y0, Y1, Y1
-	VMULPD     Y0, Y3, Y3
-	VMULPD     Y0, Y5, Y5
-	VMULPD     Y0, Y7, Y7
-	VMOVUPD    (R8), Y2
-	VMOVUPD    32(R8), Y4
-	VMOVUPD    64(R8), Y6
-	VMOVUPD    96(R8), Y8
-	VMULPD     Y2, Y1, Y1
-	VMULPD     Y4, Y3, Y3
-	VMULPD     Y6, Y5, Y5
-	VMULPD     Y8, Y7, Y7
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y3, 32(AX)
-	VMOVUPD    Y5, 64(AX)
-	VMOVUPD    Y7, 96(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, CX
-	ADDQ       $+128, R8
-	ADDQ       $+128, R11
-	SUBQ       $+16, R10
-	JGE        main
-
-maindone:
-	ADDQ $+16, R10
-	SUBQ $+4, R10
-	JLT  singledone
-
-single:
-	VMOVUPD    (CX), Y1
-	PREFETCHT0 (R11)
-	VMULPD     Y0, Y1, Y1
-	VMOVUPD    (R8), Y2
-	VMULPD     Y2, Y1, Y1
-	VMOVUPD    Y1, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	ADDQ       $+32, R11
-	SUBQ       $+4, R10
-	JGE        single
-
-singledone:
-	ADDQ       $+4, R10
-	JZ         next
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
-	SHLQ       $0x03, R10
-	SUBQ       R10, R12
-	VMOVUPS    (R12), Y1
-	VMASKMOVPD (CX), Y1, Y2
-	PREFETCHT0 (R11)
-	VMULPD     Y0, Y2, Y2
-	VMASKMOVPD (R8), Y1, Y3
-	VMULPD     Y3, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4127,13 +4579,13 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -4197,16 +4649,57 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y3
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VMINPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       Y1, Y6, Y5
+	VSUBPD       Y1, Y5, Y7
+	VSUBPD       Y7, Y6, Y7
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
+	VDIVPD       Y5, Y6, Y5
+	VMAXPD       Y3, Y0, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVNTPD     Y3, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -4270,14 +4763,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -4311,7 +4804,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -4383,13 +4876,13 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -4447,16 +4940,54 @@ nt:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          nt
+	JGE          ntloop
 
 ntdone:
 	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD      (CX), Y4
+	PREFETCHT0   2048(CX)
+	VMINPD       Y4, Y0, Y4
+	VMAXPD       Y4, Y1, Y4
+	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VMOVAPD      Y3, Y5
+	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VSUBPD       Y3, Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y4, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y2, Y6, Y6
+	VDIVPD       Y6, Y2, Y4
+	VMOVNTPD     Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+8, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
@@ -4514,14 +5045,14 @@ main:
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          mainloop
 
 maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
@@ -4552,7 +5083,7 @@ single:
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
-	JGE          single
+	JGE          singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -4617,13 +5148,13 @@ TEXT ·vecCopyF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  DI, R8
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (CX), Y0
 	VMOVUPD  32(CX), Y1
 	VMOVUPD  64(CX), Y2
@@ -4635,16 +5166,29 @@ nt:
 	ADDQ     $+128, AX
 	ADDQ     $+128, CX
 	SUBQ     $+16, R8
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
 	VMOVUPD 64(CX), Y2
@@ -4656,20 +5200,20 @@ main:
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, R8
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (CX), Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, R8
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -4708,47 +5252,58 @@ TEXT ·vecSetF64AVX2(SB), NOSPLIT, $0-81
 row:
 	MOVQ  BX, SI
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, SI
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVNTPD Y0, (AX)
 	VMOVNTPD Y0, 32(AX)
 	VMOVNTPD Y0, 64(AX)
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $+128, AX
 	SUBQ     $+16, SI
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	SUBQ     $+4, SI
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, SI
+
+main:
 	SUBQ $+16, SI
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $+128, AX
 	SUBQ    $+16, SI
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, SI
 	SUBQ $+4, SI
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD Y0, (AX)
 	ADDQ    $+32, AX
 	SUBQ    $+4, SI
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, SI
@@ -4799,13 +5354,13 @@ last:
 	ADDQ  $+4, R11
 	MOVQ  DI, R8
 	CMPB  nt+56(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    32(CX), Y1
 	VMOVUPD    64(CX), Y2
@@ -4822,16 +5377,31 @@ nt:
 	ADDQ       $+128, CX
 	ADDQ       $+128, R9
 	SUBQ       $+16, R8
-	JGE        nt
+	JGE        ntloop
 
 ntdone:
 	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT0 (R9)
+	VMOVNTPD   Y0, (AX)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	ADDQ       $+32, R9
+	SUBQ       $+4, R8
+	JGE        ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
 	SUBQ $+16, R8
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    32(CX), Y1
 	VMOVUPD    64(CX), Y2
@@ -4848,14 +5418,14 @@ main:
 	ADDQ       $+128, CX
 	ADDQ       $+128, R9
 	SUBQ       $+16, R8
-	JGE        main
+	JGE        mainloop
 
 maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD    (CX), Y0
 	PREFETCHT0 (R9)
 	VMOVUPD    Y0, (AX)
@@ -4863,7 +5433,7 @@ single:
 	ADDQ       $+32, CX
 	ADDQ       $+32, R9
 	SUBQ       $+4, R8
-	JGE        single
+	JGE        singleloop
 
 singledone:
 	ADDQ       $+4, R8
@@ -5238,12 +5808,12 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPD (R12)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
-	JGE     streamsingle
+	VMOVUPD  (R12)(R10*1), Y3
+	VMULPD   Y2, Y3, Y3
+	VMOVNTPD Y3, (AX)(R10*1)
+	ADDQ     $+32, R10
+	SUBQ     $+4, R9
+	JGE      streamsingle
 
 streamsingledone:
 	ADDQ       $+4, R9
@@ -5659,57 +6229,63 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecRowSumF64AVX2(src *float64, n int) float64
+// func vecRowSumsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecRowSumF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	SHLQ $0x03, DX
+
+row:
+	LEAQ         (CX)(DX*1), R8
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPD     (AX)(DX*1), Y0, Y0
-	PREFETCHT0 32(BX)(DX*1)
-	VADDPD     32(AX)(DX*1), Y1, Y1
-	PREFETCHT0 64(BX)(DX*1)
-	VADDPD     64(AX)(DX*1), Y2, Y2
-	PREFETCHT0 96(BX)(DX*1)
-	VADDPD     96(AX)(DX*1), Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+16, CX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPD     (CX)(DI*1), Y0, Y0
+	PREFETCHT0 32(R8)(DI*1)
+	VADDPD     32(CX)(DI*1), Y1, Y1
+	PREFETCHT0 64(R8)(DI*1)
+	VADDPD     64(CX)(DI*1), Y2, Y2
+	PREFETCHT0 96(R8)(DI*1)
+	VADDPD     96(CX)(DI*1), Y3, Y3
+	ADDQ       $+128, DI
+	SUBQ       $+16, SI
 	JGE        stripmain
 
 stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
+	ADDQ $+16, SI
+	SUBQ $+4, SI
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPD     (AX)(DX*1), Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+4, CX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPD     (CX)(DI*1), Y0, Y0
+	ADDQ       $+32, DI
+	SUBQ       $+4, SI
 	JGE        stripsingle
 
 stripsingledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), SI
-	SHLQ       $0x03, CX
-	SUBQ       CX, SI
-	VMOVUPS    (SI), Y4
-	PREFETCHT0 (BX)(DX*1)
-	VMASKMOVPD (AX)(DX*1), Y4, Y5
-	VANDPD     Y4, Y5, Y5
-	VADDPD     Y5, Y0, Y0
+	ADDQ         $+4, SI
+	JZ           stripdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, SI
+	SUBQ         SI, R9
+	VMOVUPS      (R9), Y4
+	PREFETCHT0   (R8)(DI*1)
+	VMASKMOVPD   (CX)(DI*1), Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
+	VBLENDVPD    Y4, Y5, Y6, Y5
+	VADDPD       Y5, Y0, Y0
 
 stripdone:
 	VADDPD       Y2, Y0, Y0
@@ -5720,220 +6296,68 @@ stripdone:
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	VMOVSD       X0, ret+16(FP)
+	VMOVSD       X0, (AX)
+	ADDQ         $+8, AX
+	MOVQ         R8, CX
+	DECQ         BX
+	JNZ          row
 	VZEROUPPER
 	RET
 
-// func vecAddRowSumF64AVX2(dst *float64, src *float64, y *float64, n int) float64
+// func vecRowMaxesF64AVX2(dst *float64, src *float64, lds int, m int, n int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·vecAddRowSumF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	LEAQ         (AX)(CX*8), DI
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          stripmaindone
+TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	SHLQ $0x03, DX
 
-stripmain:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPD    (AX)(DX*1), Y4
-	VMOVUPD    (SI)(DX*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVUPD    Y4, (BX)(DX*1)
-	VADDPD     Y4, Y0, Y0
-	PREFETCHT0 32(DI)(DX*1)
-	VMOVUPD    32(AX)(DX*1), Y4
-	VMOVUPD    32(SI)(DX*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVUPD    Y4, 32(BX)(DX*1)
-	VADDPD     Y4, Y1, Y1
-	PREFETCHT0 64(DI)(DX*1)
-	VMOVUPD    64(AX)(DX*1), Y4
-	VMOVUPD    64(SI)(DX*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVUPD    Y4, 64(BX)(DX*1)
-	VADDPD     Y4, Y2, Y2
-	PREFETCHT0 96(DI)(DX*1)
-	VMOVUPD    96(AX)(DX*1), Y4
-	VMOVUPD    96(SI)(DX*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVUPD    Y4, 96(BX)(DX*1)
-	VADDPD     Y4, Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+16, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPD    (AX)(DX*1), Y4
-	VMOVUPD    (SI)(DX*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVUPD    Y4, (BX)(DX*1)
-	VADDPD     Y4, Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+4, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R8
-	SHLQ       $0x03, CX
-	SUBQ       CX, R8
-	VMOVUPS    (R8), Y4
-	PREFETCHT0 (DI)(DX*1)
-	VMASKMOVPD (AX)(DX*1), Y4, Y5
-	VMASKMOVPD (SI)(DX*1), Y4, Y6
-	VADDPD     Y6, Y5, Y5
-	VMASKMOVPD Y5, Y4, (BX)(DX*1)
-	VANDPD     Y4, Y5, Y5
-	VADDPD     Y5, Y0, Y0
-
-stripdone:
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF64AVX2(src *float64, n int, mean float64) float64
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecRowSquaresF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD mean+16(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD     (AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	VMOVUPD     32(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     64(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     96(AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y4
-	ADDQ        $+128, DX
-	SUBQ        $+16, CX
-	JGE         stripmain
-
-stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD     (AX)(DX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	ADDQ        $+32, DX
-	SUBQ        $+4, CX
-	JGE         stripsingle
-
-stripsingledone:
-	ADDQ       $+4, CX
-	JZ         stripdone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y5
-	VMASKMOVPD (AX)(DX*1), Y5, Y6
-	VSUBPD     Y0, Y6, Y6
-	VMULPD     Y6, Y6, Y6
-	VANDPD     Y5, Y6, Y6
-	VADDPD     Y6, Y1, Y1
-
-stripdone:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowMaxF64AVX2(src *float64, n int) float64
-// Requires: AVX, AVX2, MMX+
-TEXT ·vecRowMaxF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+row:
+	LEAQ         (CX)(DX*1), R8
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPD     (AX)(DX*1), Y0, Y0
-	PREFETCHT0 32(BX)(DX*1)
-	VMAXPD     32(AX)(DX*1), Y1, Y1
-	PREFETCHT0 64(BX)(DX*1)
-	VMAXPD     64(AX)(DX*1), Y2, Y2
-	PREFETCHT0 96(BX)(DX*1)
-	VMAXPD     96(AX)(DX*1), Y3, Y3
-	ADDQ       $+128, DX
-	SUBQ       $+16, CX
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPD     (CX)(DI*1), Y0, Y0
+	PREFETCHT0 32(R8)(DI*1)
+	VMAXPD     32(CX)(DI*1), Y1, Y1
+	PREFETCHT0 64(R8)(DI*1)
+	VMAXPD     64(CX)(DI*1), Y2, Y2
+	PREFETCHT0 96(R8)(DI*1)
+	VMAXPD     96(CX)(DI*1), Y3, Y3
+	ADDQ       $+128, DI
+	SUBQ       $+16, SI
 	JGE        stripmain
 
 stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
+	ADDQ $+16, SI
+	SUBQ $+4, SI
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPD     (AX)(DX*1), Y0, Y0
-	ADDQ       $+32, DX
-	SUBQ       $+4, CX
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPD     (CX)(DI*1), Y0, Y0
+	ADDQ       $+32, DI
+	SUBQ       $+4, SI
 	JGE        stripsingle
 
 stripsingledone:
-	ADDQ         $+4, CX
+	ADDQ         $+4, SI
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), SI
-	SHLQ         $0x03, CX
-	SUBQ         CX, SI
-	VMOVUPS      (SI), Y4
-	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPD   (AX)(DX*1), Y4, Y5
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, SI
+	SUBQ         SI, R9
+	VMOVUPS      (R9), Y4
+	PREFETCHT0   (R8)(DI*1)
+	VMASKMOVPD   (CX)(DI*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
 	VMAXPD       Y5, Y0, Y0
@@ -5947,7 +6371,261 @@ stripdone:
 	VPERMILPD    $0x01, X0, X1
 	VMAXPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	VMOVSD       X0, ret+16(FP)
+	VMOVSD       X0, (AX)
+	ADDQ         $+8, AX
+	MOVQ         R8, CX
+	DECQ         BX
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumsF64AVX2(sums *float64, largest *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         sums+0(FP), AX
+	MOVQ         largest+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	SHLQ         $0x03, BX
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+128(SB), Y2
+
+row:
+	LEAQ         (DX)(BX*1), R9
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (DX)(R8*1), Y3, Y3
+	VMAXPD 32(DX)(R8*1), Y4, Y4
+	VMAXPD 64(DX)(R8*1), Y5, Y5
+	VMAXPD 96(DX)(R8*1), Y6, Y6
+	ADDQ   $+128, R8
+	SUBQ   $+16, DI
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (DX)(R8*1), Y3, Y3
+	ADDQ   $+32, R8
+	SUBQ   $+4, DI
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+4, DI
+	JZ           maxdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y7
+	VMASKMOVPD   (DX)(R8*1), Y7, Y8
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y9
+	VBLENDVPD    Y7, Y8, Y9, Y8
+	VMAXPD       Y8, Y3, Y3
+
+maxdone:
+	VMAXPD       Y5, Y3, Y3
+	VMAXPD       Y6, Y4, Y4
+	VMAXPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	VBROADCASTSD X3, Y3
+	VMOVSD       X3, (CX)
+	ADDQ         $+8, CX
+	VMULPD       Y2, Y3, Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+	SUBQ         $+16, DI
+	JLT          expmaindone
+
+expmain:
+	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   32(R9)(R8*1)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   96(R9)(R8*1)
+	VMOVUPD      (DX)(R8*1), Y8
+	VMOVUPD      32(DX)(R8*1), Y11
+	VMOVUPD      64(DX)(R8*1), Y14
+	VMOVUPD      96(DX)(R8*1), Y17
+	VFMSUB213PD  Y3, Y2, Y8
+	VFMSUB213PD  Y3, Y2, Y11
+	VFMSUB213PD  Y3, Y2, Y14
+	VFMSUB213PD  Y3, Y2, Y17
+	VMAXPD       Y8, Y0, Y8
+	VMAXPD       Y11, Y0, Y11
+	VMAXPD       Y14, Y0, Y14
+	VMAXPD       Y17, Y0, Y17
+	VADDPD       Y1, Y8, Y9
+	VADDPD       Y1, Y11, Y12
+	VADDPD       Y1, Y14, Y15
+	VADDPD       Y1, Y17, Y18
+	VSUBPD       Y1, Y9, Y10
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y1, Y15, Y16
+	VSUBPD       Y1, Y18, Y19
+	VSUBPD       Y10, Y8, Y10
+	VSUBPD       Y13, Y11, Y13
+	VSUBPD       Y16, Y14, Y16
+	VSUBPD       Y19, Y17, Y19
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y14
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y17
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y19, Y17
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y19, Y17
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y12, Y12
+	VPSLLQ       $0x34, Y15, Y15
+	VPSLLQ       $0x34, Y18, Y18
+	VMULPD       Y9, Y8, Y8
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y15, Y14, Y14
+	VMULPD       Y18, Y17, Y17
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y11, Y5, Y5
+	VADDPD       Y14, Y6, Y6
+	VADDPD       Y17, Y7, Y7
+	ADDQ         $+128, R8
+	SUBQ         $+16, DI
+	JGE          expmain
+
+expmaindone:
+	ADDQ $+16, DI
+	SUBQ $+4, DI
+	JLT  expsingledone
+
+expsingle:
+	PREFETCHT0   (R9)(R8*1)
+	VMOVUPD      (DX)(R8*1), Y8
+	VFMSUB213PD  Y3, Y2, Y8
+	VMAXPD       Y8, Y0, Y8
+	VADDPD       Y1, Y8, Y9
+	VSUBPD       Y1, Y9, Y10
+	VSUBPD       Y10, Y8, Y10
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y9, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	ADDQ         $+32, R8
+	SUBQ         $+4, DI
+	JGE          expsingle
+
+expsingledone:
+	ADDQ         $+4, DI
+	JZ           expdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, DI
+	SUBQ         DI, R10
+	VMOVUPS      (R10), Y8
+	PREFETCHT0   (R9)(R8*1)
+	VMASKMOVPD   (DX)(R8*1), Y8, Y9
+	VFMSUB213PD  Y3, Y2, Y9
+	VMAXPD       Y9, Y0, Y9
+	VADDPD       Y1, Y9, Y3
+	VSUBPD       Y1, Y3, Y10
+	VSUBPD       Y10, Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y9
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y9, Y9
+	VANDPD       Y8, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+
+expdone:
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y7, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPD       X3, X4, X4
+	VPERMILPD    $0x01, X4, X3
+	VADDPD       X3, X4, X4
+	VBROADCASTSD X4, Y4
+	VMOVSD       X4, (AX)
+	ADDQ         $+8, AX
+	MOVQ         R9, DX
+	DECQ         SI
+	JNZ          row
 	VZEROUPPER
 	RET
 
@@ -6026,246 +6704,254 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecRowExpSumF64AVX2(src *float64, n int, largest float64) float64
+// func vecLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecRowExpSumF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD largest+16(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+128(SB), Y3
-	VMULPD       Y3, Y0, Y0
+TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-89
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       ldd+40(FP), DX
+	MOVQ       lds+48(FP), BX
+	MOVQ       gamma+24(FP), R9
+	SHLQ       $0x03, DX
+	SHLQ       $0x03, BX
+	MOVQ       y+16(FP), R10
+	MOVQ       beta+32(FP), R11
+	MOVQ       n+72(FP), SI
+	VCVTSI2SDQ SI, X0, X0
+
+row:
+	LEAQ         (CX)(BX*1), R8
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	TESTQ        R10, R10
+	JZ           plain
+	MOVQ         n+72(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          addmaindone
+
+addmain:
+	VMOVUPD (CX)(DI*1), Y5
+	VMOVUPD (R10)(DI*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (AX)(DI*1)
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD 32(CX)(DI*1), Y5
+	VMOVUPD 32(R10)(DI*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 32(AX)(DI*1)
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 64(CX)(DI*1), Y5
+	VMOVUPD 64(R10)(DI*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 64(AX)(DI*1)
+	VADDPD  Y5, Y3, Y3
+	VMOVUPD 96(CX)(DI*1), Y5
+	VMOVUPD 96(R10)(DI*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, 96(AX)(DI*1)
+	VADDPD  Y5, Y4, Y4
+	ADDQ    $+128, DI
+	SUBQ    $+16, SI
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPD (CX)(DI*1), Y5
+	VMOVUPD (R10)(DI*1), Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD Y5, (AX)(DI*1)
+	VADDPD  Y5, Y1, Y1
+	ADDQ    $+32, DI
+	SUBQ    $+4, SI
+	JGE     addsingle
+
+addsingledone:
+	ADDQ       $+4, SI
+	JZ         adddone
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, SI
+	SUBQ       SI, R12
+	VMOVUPS    (R12), Y5
+	VMASKMOVPD (CX)(DI*1), Y5, Y6
+	VMASKMOVPD (R10)(DI*1), Y5, Y7
+	VADDPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (AX)(DI*1)
+	VANDPD     Y5, Y6, Y6
+	VADDPD     Y6, Y1, Y1
+
+adddone:
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, R10
+	MOVQ AX, CX
+	JMP  summed
+
+plain:
+	MOVQ n+72(FP), SI
+	XORQ DI, DI
+	SUBQ $+16, SI
+	JLT  summaindone
+
+summain:
+	VADDPD (CX)(DI*1), Y1, Y1
+	VADDPD 32(CX)(DI*1), Y2, Y2
+	VADDPD 64(CX)(DI*1), Y3, Y3
+	VADDPD 96(CX)(DI*1), Y4, Y4
+	ADDQ   $+128, DI
+	SUBQ   $+16, SI
+	JGE    summain
+
+summaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  sumsingledone
+
+sumsingle:
+	VADDPD (CX)(DI*1), Y1, Y1
+	ADDQ   $+32, DI
+	SUBQ   $+4, SI
+	JGE    sumsingle
+
+sumsingledone:
+	ADDQ         $+4, SI
+	JZ           sumdone
+	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	SHLQ         $0x03, SI
+	SUBQ         SI, R12
+	VMOVUPS      (R12), Y5
+	VMASKMOVPD   (CX)(DI*1), Y5, Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	VBLENDVPD    Y5, Y6, Y7, Y6
+	VADDPD       Y6, Y1, Y1
+
+sumdone:
+summed:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VBROADCASTSD X1, Y1
+	VDIVSD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+16, CX
-	JLT          stripmaindone
+	MOVQ         n+72(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          squaresmaindone
 
-stripmain:
-	PREFETCHT0   (BX)(DX*1)
-	PREFETCHT0   64(BX)(DX*1)
-	VMOVUPD      (AX)(DX*1), Y8
-	VMOVUPD      32(AX)(DX*1), Y11
-	VMOVUPD      64(AX)(DX*1), Y14
-	VMOVUPD      96(AX)(DX*1), Y17
-	VFMSUB213PD  Y0, Y3, Y8
-	VFMSUB213PD  Y0, Y3, Y11
-	VFMSUB213PD  Y0, Y3, Y14
-	VFMSUB213PD  Y0, Y3, Y17
-	VMAXPD       Y8, Y1, Y8
-	VMAXPD       Y11, Y1, Y11
-	VMAXPD       Y14, Y1, Y14
-	VMAXPD       Y17, Y1, Y17
-	VADDPD       Y2, Y8, Y9
-	VADDPD       Y2, Y11, Y12
-	VADDPD       Y2, Y14, Y15
-	VADDPD       Y2, Y17, Y18
-	VSUBPD       Y2, Y9, Y10
-	VSUBPD       Y2, Y12, Y13
-	VSUBPD       Y2, Y15, Y16
-	VSUBPD       Y2, Y18, Y19
-	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y13, Y11, Y13
-	VSUBPD       Y16, Y14, Y16
-	VSUBPD       Y19, Y17, Y19
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y14
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y17
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y19, Y17
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y12, Y12
-	VPSLLQ       $0x34, Y15, Y15
-	VPSLLQ       $0x34, Y18, Y18
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y12, Y11, Y11
-	VMULPD       Y15, Y14, Y14
-	VMULPD       Y18, Y17, Y17
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y11, Y5, Y5
-	VADDPD       Y14, Y6, Y6
-	VADDPD       Y17, Y7, Y7
-	ADDQ         $+128, DX
-	SUBQ         $+16, CX
-	JGE          stripmain
+squaresmain:
+	VMOVUPD     (CX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VFMADD231PD Y6, Y6, Y2
+	VMOVUPD     32(CX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VFMADD231PD Y6, Y6, Y3
+	VMOVUPD     64(CX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VFMADD231PD Y6, Y6, Y4
+	VMOVUPD     96(CX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VFMADD231PD Y6, Y6, Y5
+	ADDQ        $+128, DI
+	SUBQ        $+16, SI
+	JGE         squaresmain
 
-stripmaindone:
-	ADDQ $+16, CX
-	SUBQ $+4, CX
-	JLT  stripsingledone
+squaresmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  squaressingledone
 
-stripsingle:
-	PREFETCHT0   (BX)(DX*1)
-	VMOVUPD      (AX)(DX*1), Y8
-	VFMSUB213PD  Y0, Y3, Y8
-	VMAXPD       Y8, Y1, Y8
-	VADDPD       Y2, Y8, Y9
-	VSUBPD       Y2, Y9, Y10
-	VSUBPD       Y10, Y8, Y10
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y8, Y8
-	VADDPD       Y8, Y4, Y4
-	ADDQ         $+32, DX
-	SUBQ         $+4, CX
-	JGE          stripsingle
+squaressingle:
+	VMOVUPD     (CX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VFMADD231PD Y6, Y6, Y2
+	ADDQ        $+32, DI
+	SUBQ        $+4, SI
+	JGE         squaressingle
 
-stripsingledone:
-	ADDQ         $+4, CX
-	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), SI
-	SHLQ         $0x03, CX
-	SUBQ         CX, SI
-	VMOVUPS      (SI), Y8
-	PREFETCHT0   (BX)(DX*1)
-	VMASKMOVPD   (AX)(DX*1), Y8, Y9
-	VFMSUB213PD  Y0, Y3, Y9
-	VMAXPD       Y9, Y1, Y9
-	VADDPD       Y2, Y9, Y0
-	VSUBPD       Y2, Y0, Y1
-	VSUBPD       Y1, Y9, Y1
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y2
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y1, Y2
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y2
-	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y2, Y2
-	VANDPD       Y8, Y2, Y2
-	VADDPD       Y2, Y4, Y4
+squaressingledone:
+	ADDQ       $+4, SI
+	JZ         squaresdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	SHLQ       $0x03, SI
+	SUBQ       SI, R12
+	VMOVUPS    (R12), Y6
+	VMASKMOVPD (CX)(DI*1), Y6, Y7
+	VSUBPD     Y1, Y7, Y7
+	VMULPD     Y7, Y7, Y7
+	VANDPD     Y6, Y7, Y7
+	VADDPD     Y7, Y2, Y2
 
-stripdone:
-	VADDPD       Y6, Y4, Y4
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
-	VBROADCASTSD X4, Y4
-	VMOVSD       X4, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecNormalizeF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, nt bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·vecNormalizeF64AVX2(SB), NOSPLIT, $0-57
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         gamma+16(FP), DX
-	MOVQ         beta+24(FP), BX
-	MOVQ         n+32(FP), SI
-	VBROADCASTSD mean+40(FP), Y0
-	VBROADCASTSD scale+48(FP), Y1
-	LEAQ         (CX)(SI*8), R8
-	CMPB         nt+56(FP), $0x00
+squaresdone:
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPD       X3, X2, X2
+	VBROADCASTSD X2, Y2
+	VDIVSD       X0, X2, X2
+	VADDSD       eps+80(FP), X2, X2
+	VSQRTSD      X2, X2, X2
+	VMOVSD       vecConstf64avx2<>+512(SB), X3
+	VDIVSD       X2, X3, X3
+	VBROADCASTSD X3, Y2
+	CMPB         nt+88(FP), $0x00
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
-	MOVQ         n+32(FP), SI
+	MOVQ         n+72(FP), SI
 	XORQ         DI, DI
 	SUBQ         $+16, SI
 	JLT          ntmaindone
 
 ntmain:
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     32(CX)(DI*1), Y5
-	VMOVUPD     64(CX)(DI*1), Y8
-	VMOVUPD     96(CX)(DI*1), Y11
+	VMOVUPD     (CX)(DI*1), Y3
+	VMOVUPD     32(CX)(DI*1), Y6
+	VMOVUPD     64(CX)(DI*1), Y9
+	VMOVUPD     96(CX)(DI*1), Y12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  32(R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPD     (DX)(DI*1), Y3
-	VMOVUPD     32(DX)(DI*1), Y6
-	VMOVUPD     64(DX)(DI*1), Y9
-	VMOVUPD     96(DX)(DI*1), Y12
-	VMOVUPD     (BX)(DI*1), Y4
-	VMOVUPD     32(BX)(DI*1), Y7
-	VMOVUPD     64(BX)(DI*1), Y10
-	VMOVUPD     96(BX)(DI*1), Y13
-	VSUBPD      Y0, Y2, Y2
-	VSUBPD      Y0, Y5, Y5
-	VSUBPD      Y0, Y8, Y8
-	VSUBPD      Y0, Y11, Y11
-	VMULPD      Y1, Y2, Y2
-	VMULPD      Y1, Y5, Y5
-	VMULPD      Y1, Y8, Y8
-	VMULPD      Y1, Y11, Y11
-	VFMADD213PD Y4, Y3, Y2
-	VFMADD213PD Y7, Y6, Y5
-	VFMADD213PD Y10, Y9, Y8
-	VFMADD213PD Y13, Y12, Y11
-	VMOVNTPD    Y2, (AX)(DI*1)
-	VMOVNTPD    Y5, 32(AX)(DI*1)
-	VMOVNTPD    Y8, 64(AX)(DI*1)
-	VMOVNTPD    Y11, 96(AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Y4
+	VMOVUPD     32(R9)(DI*1), Y7
+	VMOVUPD     64(R9)(DI*1), Y10
+	VMOVUPD     96(R9)(DI*1), Y13
+	VSUBPD      Y1, Y3, Y3
+	VSUBPD      Y1, Y6, Y6
+	VSUBPD      Y1, Y9, Y9
+	VSUBPD      Y1, Y12, Y12
+	VMULPD      Y2, Y3, Y3
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y2, Y9, Y9
+	VMULPD      Y2, Y12, Y12
+	VMOVUPD     (R11)(DI*1), Y5
+	VMOVUPD     32(R11)(DI*1), Y8
+	VMOVUPD     64(R11)(DI*1), Y11
+	VMOVUPD     96(R11)(DI*1), Y14
+	VFMADD213PD Y5, Y4, Y3
+	VFMADD213PD Y8, Y7, Y6
+	VFMADD213PD Y11, Y10, Y9
+	VFMADD213PD Y14, Y13, Y12
+	VMOVNTPD    Y3, (AX)(DI*1)
+	VMOVNTPD    Y6, 32(AX)(DI*1)
+	VMOVNTPD    Y9, 64(AX)(DI*1)
+	VMOVNTPD    Y12, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, SI
 	JGE         ntmain
@@ -6276,14 +6962,14 @@ ntmaindone:
 	JLT  ntsingledone
 
 ntsingle:
-	VMOVUPD     (CX)(DI*1), Y2
+	VMOVUPD     (CX)(DI*1), Y3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (DX)(DI*1), Y3
-	VMOVUPD     (BX)(DI*1), Y4
-	VSUBPD      Y0, Y2, Y2
-	VMULPD      Y1, Y2, Y2
-	VFMADD213PD Y4, Y3, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Y4
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      Y2, Y3, Y3
+	VMOVUPD     (R11)(DI*1), Y5
+	VFMADD213PD Y5, Y4, Y3
+	VMOVNTPD    Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, SI
 	JGE         ntsingle
@@ -6291,101 +6977,326 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+4, SI
 	JZ          ntdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	LEAQ        vecMaskf64avx2<>+32(SB), R12
 	SHLQ        $0x03, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	SUBQ        SI, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPD  (CX)(DI*1), Y3, Y4
 	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPD  (DX)(DI*1), Y2, Y4
-	VMASKMOVPD  (BX)(DI*1), Y2, Y5
-	VSUBPD      Y0, Y3, Y3
-	VMULPD      Y1, Y3, Y3
-	VFMADD213PD Y5, Y4, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
+	VMASKMOVPD  (R9)(DI*1), Y3, Y5
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y4, Y4
+	VMASKMOVPD  (R11)(DI*1), Y3, Y1
+	VFMADD213PD Y1, Y5, Y4
+	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
 
 ntdone:
 	JMP written
 
 kept:
-	MOVQ n+32(FP), SI
+	MOVQ n+72(FP), SI
 	XORQ DI, DI
 	SUBQ $+16, SI
-	JLT  stripmaindone
+	JLT  resultmaindone
 
-stripmain:
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     32(CX)(DI*1), Y5
-	VMOVUPD     64(CX)(DI*1), Y8
-	VMOVUPD     96(CX)(DI*1), Y11
+resultmain:
+	VMOVUPD     (CX)(DI*1), Y3
+	VMOVUPD     32(CX)(DI*1), Y6
+	VMOVUPD     64(CX)(DI*1), Y9
+	VMOVUPD     96(CX)(DI*1), Y12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  32(R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPD     (DX)(DI*1), Y3
-	VMOVUPD     32(DX)(DI*1), Y6
-	VMOVUPD     64(DX)(DI*1), Y9
-	VMOVUPD     96(DX)(DI*1), Y12
-	VMOVUPD     (BX)(DI*1), Y4
-	VMOVUPD     32(BX)(DI*1), Y7
-	VMOVUPD     64(BX)(DI*1), Y10
-	VMOVUPD     96(BX)(DI*1), Y13
-	VSUBPD      Y0, Y2, Y2
-	VSUBPD      Y0, Y5, Y5
-	VSUBPD      Y0, Y8, Y8
-	VSUBPD      Y0, Y11, Y11
-	VMULPD      Y1, Y2, Y2
-	VMULPD      Y1, Y5, Y5
-	VMULPD      Y1, Y8, Y8
-	VMULPD      Y1, Y11, Y11
-	VFMADD213PD Y4, Y3, Y2
-	VFMADD213PD Y7, Y6, Y5
-	VFMADD213PD Y10, Y9, Y8
-	VFMADD213PD Y13, Y12, Y11
-	VMOVUPD     Y2, (AX)(DI*1)
-	VMOVUPD     Y5, 32(AX)(DI*1)
-	VMOVUPD     Y8, 64(AX)(DI*1)
-	VMOVUPD     Y11, 96(AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Y4
+	VMOVUPD     32(R9)(DI*1), Y7
+	VMOVUPD     64(R9)(DI*1), Y10
+	VMOVUPD     96(R9)(DI*1), Y13
+	VSUBPD      Y1, Y3, Y3
+	VSUBPD      Y1, Y6, Y6
+	VSUBPD      Y1, Y9, Y9
+	VSUBPD      Y1, Y12, Y12
+	VMULPD      Y2, Y3, Y3
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y2, Y9, Y9
+	VMULPD      Y2, Y12, Y12
+	VMOVUPD     (R11)(DI*1), Y5
+	VMOVUPD     32(R11)(DI*1), Y8
+	VMOVUPD     64(R11)(DI*1), Y11
+	VMOVUPD     96(R11)(DI*1), Y14
+	VFMADD213PD Y5, Y4, Y3
+	VFMADD213PD Y8, Y7, Y6
+	VFMADD213PD Y11, Y10, Y9
+	VFMADD213PD Y14, Y13, Y12
+	VMOVUPD     Y3, (AX)(DI*1)
+	VMOVUPD     Y6, 32(AX)(DI*1)
+	VMOVUPD     Y9, 64(AX)(DI*1)
+	VMOVUPD     Y12, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, SI
-	JGE         stripmain
+	JGE         resultmain
 
-stripmaindone:
+resultmaindone:
 	ADDQ $+16, SI
 	SUBQ $+4, SI
-	JLT  stripsingledone
+	JLT  resultsingledone
 
-stripsingle:
-	VMOVUPD     (CX)(DI*1), Y2
+resultsingle:
+	VMOVUPD     (CX)(DI*1), Y3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (DX)(DI*1), Y3
-	VMOVUPD     (BX)(DI*1), Y4
-	VSUBPD      Y0, Y2, Y2
-	VMULPD      Y1, Y2, Y2
-	VFMADD213PD Y4, Y3, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Y4
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      Y2, Y3, Y3
+	VMOVUPD     (R11)(DI*1), Y5
+	VFMADD213PD Y5, Y4, Y3
+	VMOVUPD     Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, SI
-	JGE         stripsingle
+	JGE         resultsingle
 
-stripsingledone:
+resultsingledone:
 	ADDQ        $+4, SI
-	JZ          stripdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	JZ          resultdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R12
 	SHLQ        $0x03, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPD  (CX)(DI*1), Y2, Y3
+	SUBQ        SI, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPD  (CX)(DI*1), Y3, Y4
 	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPD  (DX)(DI*1), Y2, Y4
-	VMASKMOVPD  (BX)(DI*1), Y2, Y5
-	VSUBPD      Y0, Y3, Y3
-	VMULPD      Y1, Y3, Y3
-	VFMADD213PD Y5, Y4, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(DI*1)
+	VMASKMOVPD  (R9)(DI*1), Y3, Y5
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y4, Y4
+	VMASKMOVPD  (R11)(DI*1), Y3, Y1
+	VFMADD213PD Y1, Y5, Y4
+	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
 
-stripdone:
+resultdone:
 written:
+	ADDQ DX, AX
+	MOVQ R8, CX
+	DECQ m+64(FP)
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecRMSNormF64AVX2(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       ldd+24(FP), DX
+	MOVQ       lds+32(FP), BX
+	MOVQ       gamma+16(FP), R9
+	SHLQ       $0x03, DX
+	SHLQ       $0x03, BX
+	MOVQ       n+48(FP), SI
+	VCVTSI2SDQ SI, X0, X0
+
+row:
+	LEAQ         (CX)(BX*1), R8
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	MOVQ         n+48(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          squaresmaindone
+
+squaresmain:
+	VMOVUPD     (CX)(DI*1), Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMOVUPD     32(CX)(DI*1), Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     64(CX)(DI*1), Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(CX)(DI*1), Y5
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, DI
+	SUBQ        $+16, SI
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPD     (CX)(DI*1), Y5
+	VFMADD231PD Y5, Y5, Y1
+	ADDQ        $+32, DI
+	SUBQ        $+4, SI
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ       $+4, SI
+	JZ         squaresdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	SHLQ       $0x03, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y5
+	VMASKMOVPD (CX)(DI*1), Y5, Y6
+	VMULPD     Y6, Y6, Y6
+	VANDPD     Y5, Y6, Y6
+	VADDPD     Y6, Y1, Y1
+
+squaresdone:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VBROADCASTSD X1, Y1
+	VDIVSD       X0, X1, X1
+	VADDSD       eps+56(FP), X1, X1
+	VSQRTSD      X1, X1, X1
+	VMOVSD       vecConstf64avx2<>+512(SB), X2
+	VDIVSD       X1, X2, X2
+	VBROADCASTSD X2, Y1
+	CMPB         nt+64(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	MOVQ         n+48(FP), SI
+	XORQ         DI, DI
+	SUBQ         $+16, SI
+	JLT          ntmaindone
+
+ntmain:
+	VMOVUPD    (CX)(DI*1), Y2
+	VMOVUPD    32(CX)(DI*1), Y4
+	VMOVUPD    64(CX)(DI*1), Y6
+	VMOVUPD    96(CX)(DI*1), Y8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 96(R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Y3
+	VMOVUPD    32(R9)(DI*1), Y5
+	VMOVUPD    64(R9)(DI*1), Y7
+	VMOVUPD    96(R9)(DI*1), Y9
+	VMULPD     Y1, Y2, Y2
+	VMULPD     Y1, Y4, Y4
+	VMULPD     Y1, Y6, Y6
+	VMULPD     Y1, Y8, Y8
+	VMULPD     Y3, Y2, Y2
+	VMULPD     Y5, Y4, Y4
+	VMULPD     Y7, Y6, Y6
+	VMULPD     Y9, Y8, Y8
+	VMOVNTPD   Y2, (AX)(DI*1)
+	VMOVNTPD   Y4, 32(AX)(DI*1)
+	VMOVNTPD   Y6, 64(AX)(DI*1)
+	VMOVNTPD   Y8, 96(AX)(DI*1)
+	ADDQ       $+128, DI
+	SUBQ       $+16, SI
+	JGE        ntmain
+
+ntmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPD    (CX)(DI*1), Y2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Y3
+	VMULPD     Y1, Y2, Y2
+	VMULPD     Y3, Y2, Y2
+	VMOVNTPD   Y2, (AX)(DI*1)
+	ADDQ       $+32, DI
+	SUBQ       $+4, SI
+	JGE        ntsingle
+
+ntsingledone:
+	ADDQ       $+4, SI
+	JZ         ntdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	SHLQ       $0x03, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y2
+	VMASKMOVPD (CX)(DI*1), Y2, Y3
+	PREFETCHT0 (R8)(DI*1)
+	VMASKMOVPD (R9)(DI*1), Y2, Y4
+	VMULPD     Y1, Y3, Y3
+	VMULPD     Y4, Y3, Y3
+	VMASKMOVPD Y3, Y2, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+48(FP), SI
+	XORQ DI, DI
+	SUBQ $+16, SI
+	JLT  resultmaindone
+
+resultmain:
+	VMOVUPD    (CX)(DI*1), Y2
+	VMOVUPD    32(CX)(DI*1), Y4
+	VMOVUPD    64(CX)(DI*1), Y6
+	VMOVUPD    96(CX)(DI*1), Y8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 96(R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Y3
+	VMOVUPD    32(R9)(DI*1), Y5
+	VMOVUPD    64(R9)(DI*1), Y7
+	VMOVUPD    96(R9)(DI*1), Y9
+	VMULPD     Y1, Y2, Y2
+	VMULPD     Y1, Y4, Y4
+	VMULPD     Y1, Y6, Y6
+	VMULPD     Y1, Y8, Y8
+	VMULPD     Y3, Y2, Y2
+	VMULPD     Y5, Y4, Y4
+	VMULPD     Y7, Y6, Y6
+	VMULPD     Y9, Y8, Y8
+	VMOVUPD    Y2, (AX)(DI*1)
+	VMOVUPD    Y4, 32(AX)(DI*1)
+	VMOVUPD    Y6, 64(AX)(DI*1)
+	VMOVUPD    Y8, 96(AX)(DI*1)
+	ADDQ       $+128, DI
+	SUBQ       $+16, SI
+	JGE        resultmain
+
+resultmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  resultsingledone
+
+resultsingle:
+	VMOVUPD    (CX)(DI*1), Y2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Y3
+	VMULPD     Y1, Y2, Y2
+	VMULPD     Y3, Y2, Y2
+	VMOVUPD    Y2, (AX)(DI*1)
+	ADDQ       $+32, DI
+	SUBQ       $+4, SI
+	JGE        resultsingle
+
+resultsingledone:
+	ADDQ       $+4, SI
+	JZ         resultdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	SHLQ       $0x03, SI
+	SUBQ       SI, R10
+	VMOVUPS    (R10), Y2
+	VMASKMOVPD (CX)(DI*1), Y2, Y3
+	PREFETCHT0 (R8)(DI*1)
+	VMASKMOVPD (R9)(DI*1), Y2, Y4
+	VMULPD     Y1, Y3, Y3
+	VMULPD     Y4, Y3, Y3
+	VMASKMOVPD Y3, Y2, (AX)(DI*1)
+
+resultdone:
+written:
+	ADDQ DX, AX
+	MOVQ R8, CX
+	DECQ m+40(FP)
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -25,13 +25,13 @@ TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
@@ -127,16 +127,50 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMINPD            Z3, Z0, Z3
+	VMAXPD            Z3, Z1, Z3
+	VMOVAPD           Z2, Z4
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
+	VSUBPD            Z2, Z4, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
+	VSCALEFPD         Z4, Z5, Z5
+	VMOVNTPD          Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
@@ -232,14 +266,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
@@ -266,7 +300,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -329,13 +363,13 @@ TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD          (DX), Z2
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
@@ -555,16 +589,81 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD          (DX), Z2
+	PREFETCHT0       2048(DX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
+	VMINPD           Z3, Z0, Z3
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     vecConstf64avx512<>+144(SB), Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+176(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+184(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+192(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+200(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+208(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+216(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+224(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+232(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+240(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+248(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+256(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+264(SB), Z4, Z5
+	VBROADCASTSD     vecConstf64avx512<>+152(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+272(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+280(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+288(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+296(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+304(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+312(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+320(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+328(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+336(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+344(SB), Z4, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+352(SB), Z4, Z6
+	VFMADD213PD      Z5, Z3, Z6
+	VMULPD           Z3, Z6, Z6
+	VADDPD           Z1, Z6, Z3
+	VSUBPD           Z1, Z3, Z4
+	VSUBPD           Z4, Z6, Z4
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z4, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z4, Z5
+	VMULPD           Z4, Z5, Z5
+	VPSLLQ           $0x34, Z3, Z3
+	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
+	VFMADD213PD      Z4, Z3, Z5
+	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
+	VORPD            Z2, Z5, Z5
+	VMOVNTPD         Z5, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+8, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD          (DX), Z2
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
@@ -784,14 +883,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD          (DX), Z2
 	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
@@ -849,7 +948,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+8, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+8, CX
@@ -943,13 +1042,13 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z2
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
@@ -1077,16 +1176,58 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z2
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
+	VMINPD            Z3, Z0, Z3
+	VADDPD            Z3, Z3, Z3
+	VMOVAPD           Z1, Z4
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
+	VSUBPD            Z1, Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VMULPD            Z3, Z3, Z6
+	VFMADD213PD       Z3, Z6, Z5
+	VPSLLQ            $0x34, Z4, Z4
+	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
+	VFMADD213PD       Z3, Z4, Z5
+	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
+	VDIVPD            Z3, Z5, Z5
+	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
+	VORPD             Z2, Z5, Z5
+	VMOVNTPD          Z5, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z2
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
@@ -1214,14 +1355,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z2
 	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
@@ -1256,7 +1397,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -1326,13 +1467,13 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z1
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z3
@@ -1360,16 +1501,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z1
+	VMAXPD   Z1, Z0, Z1
+	VMOVNTPD Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z1
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z3
@@ -1397,21 +1552,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z1
 	VMAXPD  Z1, Z0, Z1
 	VMOVUPD Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -1455,13 +1610,13 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
@@ -1665,16 +1820,77 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD           Z4, Z2, Z4
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VFMADD213PD      Z6, Z4, Z7
+	VADDPD           Z1, Z7, Z5
+	VSUBPD           Z1, Z5, Z6
+	VSUBPD           Z6, Z7, Z6
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VPSLLQ           $0x34, Z5, Z5
+	VMULPD           Z5, Z7, Z7
+	VMAXPD           Z3, Z0, Z3
+	VFNMADD231PD     Z7, Z4, Z3
+	VMOVNTPD         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+8, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
@@ -1878,14 +2094,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -1939,7 +2155,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+8, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+8, CX
@@ -2030,13 +2246,13 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
@@ -2184,16 +2400,63 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVNTPD          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
@@ -2341,14 +2604,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -2388,7 +2651,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -2463,13 +2726,13 @@ TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z1
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z3
@@ -2497,16 +2760,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z1
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z3
@@ -2534,21 +2811,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPD Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -2590,13 +2867,13 @@ TEXT ·vecAddScalarF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z1
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z3
@@ -2624,16 +2901,30 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z1
+	VADDPD   Z0, Z1, Z1
+	VMOVNTPD Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z1
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z3
@@ -2661,21 +2952,21 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -2718,13 +3009,13 @@ TEXT ·vecAddScalarReluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z2
 	VMOVUPD  64(DX), Z3
 	VMOVUPD  128(DX), Z4
@@ -2760,16 +3051,31 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z2
+	VADDPD   Z0, Z2, Z2
+	VMAXPD   Z2, Z1, Z2
+	VMOVNTPD Z2, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z2
 	VMOVUPD 64(DX), Z3
 	VMOVUPD 128(DX), Z4
@@ -2805,14 +3111,14 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z2
 	VADDPD  Z0, Z2, Z2
 	VMAXPD  Z2, Z1, Z2
@@ -2820,7 +3126,7 @@ single:
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -2864,13 +3170,13 @@ TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (DX), Z2
 	VMOVUPD     64(DX), Z3
 	VMOVUPD     128(DX), Z4
@@ -2898,16 +3204,30 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVNTPD    Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (DX), Z2
 	VMOVUPD     64(DX), Z3
 	VMOVUPD     128(DX), Z4
@@ -2935,21 +3255,21 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (DX), Z2
 	VFMADD213PD Z1, Z0, Z2
 	VMOVUPD     Z2, (AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+8, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, CX
@@ -2993,13 +3313,13 @@ TEXT ·vecAffineReluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (DX), Z3
 	VMOVUPD     64(DX), Z4
 	VMOVUPD     128(DX), Z5
@@ -3035,16 +3355,31 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (DX), Z3
+	VFMADD213PD Z1, Z0, Z3
+	VMAXPD      Z3, Z2, Z3
+	VMOVNTPD    Z3, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (DX), Z3
 	VMOVUPD     64(DX), Z4
 	VMOVUPD     128(DX), Z5
@@ -3080,14 +3415,14 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (DX), Z3
 	VFMADD213PD Z1, Z0, Z3
 	VMAXPD      Z3, Z2, Z3
@@ -3095,7 +3430,7 @@ single:
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+8, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, CX
@@ -3143,13 +3478,13 @@ row:
 	ADDQ         $+8, R10
 	MOVQ         R8, CX
 	CMPB         nt+64(FP), $0x00
-	JEQ          ntskip
+	JEQ          main
 	TESTQ        $0x0000003f, AX
-	JNE          ntskip
+	JNE          main
 	SUBQ         $+64, CX
 	JLT          ntdone
 
-nt:
+ntloop:
 	VMOVUPD     (DX), Z2
 	VMOVUPD     64(DX), Z3
 	VMOVUPD     128(DX), Z4
@@ -3177,16 +3512,30 @@ nt:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         nt
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVNTPD    Z2, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	SUBQ        $+8, CX
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD     (DX), Z2
 	VMOVUPD     64(DX), Z3
 	VMOVUPD     128(DX), Z4
@@ -3214,21 +3563,21 @@ main:
 	ADDQ        $+512, AX
 	ADDQ        $+512, DX
 	SUBQ        $+64, CX
-	JGE         main
+	JGE         mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD     (DX), Z2
 	VFMADD213PD Z1, Z0, Z2
 	VMOVUPD     Z2, (AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, DX
 	SUBQ        $+8, CX
-	JGE         single
+	JGE         singleloop
 
 singledone:
 	ADDQ        $+8, CX
@@ -3273,13 +3622,13 @@ TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z4
@@ -3316,16 +3665,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z4
@@ -3362,14 +3727,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD (R9), Z1
 	VADDPD  Z1, Z0, Z0
@@ -3378,7 +3743,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -3426,13 +3791,13 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z1
 	VMOVUPD  64(DX), Z3
 	VMOVUPD  128(DX), Z5
@@ -3477,16 +3842,33 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z1
+	VMOVUPD  (R9), Z2
+	VADDPD   Z2, Z1, Z1
+	VMAXPD   Z1, Z0, Z1
+	VMOVNTPD Z1, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z1
 	VMOVUPD 64(DX), Z3
 	VMOVUPD 128(DX), Z5
@@ -3531,14 +3913,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z1
 	VMOVUPD (R9), Z2
 	VADDPD  Z2, Z1, Z1
@@ -3548,7 +3930,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -3599,13 +3981,13 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
@@ -3818,16 +4200,80 @@ nt:
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
 	SUBQ             $+32, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VMOVUPD          (R9), Z4
+	VADDPD           Z4, Z3, Z3
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD           Z4, Z2, Z4
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VFMADD213PD      Z6, Z4, Z7
+	VADDPD           Z1, Z7, Z5
+	VSUBPD           Z1, Z5, Z6
+	VSUBPD           Z6, Z7, Z6
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VPSLLQ           $0x34, Z5, Z5
+	VMULPD           Z5, Z7, Z7
+	VMAXPD           Z3, Z0, Z3
+	VFNMADD231PD     Z7, Z4, Z3
+	VMOVNTPD         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	ADDQ             $+64, R9
+	SUBQ             $+8, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
@@ -4040,14 +4486,14 @@ main:
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
 	SUBQ             $+32, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VMOVUPD          (R9), Z4
@@ -4104,7 +4550,7 @@ single:
 	ADDQ             $+64, DX
 	ADDQ             $+64, R9
 	SUBQ             $+8, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+8, CX
@@ -4202,13 +4648,13 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
@@ -4365,16 +4811,66 @@ nt:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VMOVUPD           (R9), Z4
+	VADDPD            Z4, Z3, Z3
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVNTPD          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
@@ -4531,14 +5027,14 @@ main:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VMOVUPD           (R9), Z4
@@ -4581,7 +5077,7 @@ single:
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -4665,13 +5161,13 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
@@ -4828,16 +5324,66 @@ nt:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z3
+	PREFETCHT0        2048(DX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD            Z4, Z2, Z4
+	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VRCP14PD          Z5, Z6
+	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD      Z6, Z5, Z8
+	VFMADD213PD       Z6, Z6, Z8
+	VMULPD            Z8, Z7, Z6
+	VMOVAPD           Z7, Z7
+	VFNMADD231PD      Z6, Z5, Z7
+	VFMADD231PD       Z8, Z7, Z6
+	VMAXPD            Z3, Z0, Z3
+	VFNMADD231PD      Z6, Z4, Z3
+	VMOVUPD           (R9), Z4
+	VMULPD            Z4, Z3, Z3
+	VMOVNTPD          Z3, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	ADDQ              $+64, R9
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z3
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
@@ -4994,14 +5540,14 @@ main:
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z3
 	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -5044,7 +5590,7 @@ single:
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -5125,13 +5671,13 @@ TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z4
@@ -5168,16 +5714,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VMULPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z4
@@ -5214,14 +5776,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD (R9), Z1
 	VMULPD  Z1, Z0, Z0
@@ -5230,7 +5792,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -5277,13 +5839,13 @@ TEXT ·vecSubF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z4
@@ -5320,16 +5882,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VSUBPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z4
@@ -5366,14 +5944,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD (R9), Z1
 	VSUBPD  Z1, Z0, Z0
@@ -5382,7 +5960,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -5429,13 +6007,13 @@ TEXT ·vecDivF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z4
@@ -5472,16 +6050,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VDIVPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z4
@@ -5518,14 +6112,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD (R9), Z1
 	VDIVPD  Z1, Z0, Z0
@@ -5534,7 +6128,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -5581,13 +6175,13 @@ TEXT ·vecMaxF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z2
 	VMOVUPD  128(DX), Z4
@@ -5624,16 +6218,32 @@ nt:
 	ADDQ     $+512, DX
 	ADDQ     $+512, R9
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z2
 	VMOVUPD 128(DX), Z4
@@ -5670,14 +6280,14 @@ main:
 	ADDQ    $+512, DX
 	ADDQ    $+512, R9
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD (R9), Z1
 	VMAXPD  Z1, Z0, Z0
@@ -5686,7 +6296,7 @@ single:
 	ADDQ    $+64, DX
 	ADDQ    $+64, R9
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -5699,199 +6309,6 @@ singledone:
 	VMOVUPD.Z (R9), K1, Z1
 	VMAXPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	ADDQ R10, R9
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecScaleMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecScaleMulF64AVX512(SB), NOSPLIT, $0-81
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	MOVQ         y+16(FP), R9
-	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD a+64(FP), Z0
-	MOVQ         R8, CX
-	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
-	SUBQ         CX, BX
-	SHLQ         $0x03, SI
-	SUBQ         CX, SI
-	SHLQ         $0x03, R10
-	SUBQ         CX, R10
-
-row:
-	LEAQ  (DX)(R8*8), R11
-	MOVQ  R8, CX
-	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
-	TESTQ $0x0000003f, AX
-	JNE   ntskip
-	SUBQ  $+64, CX
-	JLT   ntdone
-
-nt:
-	VMOVUPD    (DX), Z1
-	VMOVUPD    64(DX), Z3
-	VMOVUPD    128(DX), Z5
-	VMOVUPD    192(DX), Z7
-	VMOVUPD    256(DX), Z9
-	VMOVUPD    320(DX), Z11
-	VMOVUPD    384(DX), Z13
-	VMOVUPD    448(DX), Z15
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	PREFETCHT0 256(R11)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 384(R11)
-	PREFETCHT0 448(R11)
-	VMULPD     Z0, Z1, Z1
-	VMULPD     Z0, Z3, Z3
-	VMULPD     Z0, Z5, Z5
-	VMULPD     Z0, Z7, Z7
-	VMULPD     Z0, Z9, Z9
-	VMULPD     Z0, Z11, Z11
-	VMULPD     Z0, Z13, Z13
-	VMULPD     Z0, Z15, Z15
-	VMOVUPD    (R9), Z2
-	VMOVUPD    64(R9), Z4
-	VMOVUPD    128(R9), Z6
-	VMOVUPD    192(R9), Z8
-	VMOVUPD    256(R9), Z10
-	VMOVUPD    320(R9), Z12
-	VMOVUPD    384(R9), Z14
-	VMOVUPD    448(R9), Z16
-	VMULPD     Z2, Z1, Z1
-	VMULPD     Z4, Z3, Z3
-	VMULPD     Z6, Z5, Z5
-	VMULPD     Z8, Z7, Z7
-	VMULPD     Z10, Z9, Z9
-	VMULPD     Z12, Z11, Z11
-	VMULPD     Z14, Z13, Z13
-	VMULPD     Z16, Z15, Z15
-	VMOVNTPD   Z1, (AX)
-	VMOVNTPD   Z3, 64(AX)
-	VMOVNTPD   Z5, 128(AX)
-	VMOVNTPD   Z7, 192(AX)
-	VMOVNTPD   Z9, 256(AX)
-	VMOVNTPD   Z11, 320(AX)
-	VMOVNTPD   Z13, 384(AX)
-	VMOVNTPD   Z15, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	ADDQ       $+512, R11
-	SUBQ       $+64, CX
-	JGE        nt
-
-ntdone:
-	ADDQ $+64, CX
-
-ntskip:
-	SUBQ $+64, CX
-	JLT  maindone
-
-main:
-	VMOVUPD    (DX), Z1
-	VMOVUPD    64(DX), Z3
-	VMOVUPD    128(DX), Z5
-	VMOVUPD    192(DX), Z7
-	VMOVUPD    256(DX), Z9
-	VMOVUPD    320(DX), Z11
-	VMOVUPD    384(DX), Z13
-	VMOVUPD    448(DX), Z15
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	PREFETCHT0 256(R11)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 384(R11)
-	PREFETCHT0 448(R11)
-	VMULPD     Z0, Z1, Z1
-	VMULPD     Z0, Z3, Z3
-	VMULPD     Z0, Z5, Z5
-	VMULPD     Z0, Z7, Z7
-	VMULPD     Z0, Z9, Z9
-	VMULPD     Z0, Z11, Z11
-	VMULPD     Z0, Z13, Z13
-	VMULPD     Z0, Z15, Z15
-	VMOVUPD    (R9), Z2
-	VMOVUPD    64(R9), Z4
-	VMOVUPD    128(R9), Z6
-	VMOVUPD    192(R9), Z8
-	VMOVUPD    256(R9), Z10
-	VMOVUPD    320(R9), Z12
-	VMOVUPD    384(R9), Z14
-	VMOVUPD    448(R9), Z16
-	VMULPD     Z2, Z1, Z1
-	VMULPD     Z4, Z3, Z3
-	VMULPD     Z6, Z5, Z5
-	VMULPD     Z8, Z7, Z7
-	VMULPD     Z10, Z9, Z9
-	VMULPD     Z12, Z11, Z11
-	VMULPD     Z14, Z13, Z13
-	VMULPD     Z16, Z15, Z15
-	VMOVUPD    Z1, (AX)
-	VMOVUPD    Z3, 64(AX)
-	VMOVUPD    Z5, 128(AX)
-	VMOVUPD    Z7, 192(AX)
-	VMOVUPD    Z9, 256(AX)
-	VMOVUPD    Z11, 320(AX)
-	VMOVUPD    Z13, 384(AX)
-	VMOVUPD    Z15, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	ADDQ       $+512, R11
-	SUBQ       $+64, CX
-	JGE        main
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
-	VMOVUPD    (DX), Z1
-	PREFETCHT0 (R11)
-	VMULPD     Z0, Z1, Z1
-	VMOVUPD    (R9), Z2
-	VMULPD     Z2, Z1, Z1
-	VMOVUPD    Z1, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	ADDQ       $+64, R11
-	SUBQ       $+8, CX
-	JGE        single
-
-singledone:
-	ADDQ       $+8, CX
-	JZ         next
-	MOVQ       $0x00000001, R12
-	SHLQ       CL, R12
-	DECQ       R12
-	KMOVW      R12, K1
-	VMOVUPD.Z  (DX), K1, Z1
-	PREFETCHT0 (R11)
-	VMULPD     Z0, Z1, Z1
-	VMOVUPD.Z  (R9), K1, Z2
-	VMULPD     Z2, Z1, Z1
-	VMOVUPD    Z1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5925,13 +6342,13 @@ TEXT ·vecGeluTanhF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
@@ -6083,16 +6500,64 @@ nt:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              nt
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD          (DX), Z3
+	PREFETCHT0       2048(DX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
+	VMINPD           Z4, Z2, Z4
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
+	VMULPD           Z4, Z6, Z6
+	VADDPD           Z1, Z6, Z5
+	VSUBPD           Z1, Z5, Z7
+	VSUBPD           Z7, Z6, Z7
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z6
+	VPSLLQ           $0x34, Z5, Z5
+	VMULPD           Z5, Z6, Z6
+	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
+	VRCP14PD         Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z8
+	VFNMADD231PD     Z7, Z5, Z8
+	VFMADD213PD      Z7, Z7, Z8
+	VMULPD           Z8, Z6, Z7
+	VMOVAPD          Z6, Z6
+	VFNMADD231PD     Z7, Z5, Z6
+	VFMADD231PD      Z8, Z6, Z7
+	VMAXPD           Z3, Z0, Z3
+	VFNMADD231PD     Z7, Z4, Z3
+	VMOVNTPD         Z3, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+8, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD          (DX), Z3
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
@@ -6244,14 +6709,14 @@ main:
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
-	JGE              main
+	JGE              mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -6292,7 +6757,7 @@ single:
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+8, CX
-	JGE              single
+	JGE              singleloop
 
 singledone:
 	ADDQ             $+8, CX
@@ -6371,13 +6836,13 @@ TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
@@ -6517,16 +6982,61 @@ nt:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               nt
+	JGE               ntloop
 
 ntdone:
 	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD           (DX), Z4
+	PREFETCHT0        2048(DX)
+	VMINPD            Z4, Z0, Z4
+	VMAXPD            Z4, Z1, Z4
+	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
+	VMOVAPD           Z3, Z5
+	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VSUBPD            Z3, Z5, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VFMADD213PD       Z2, Z4, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VMULPD            Z5, Z6, Z6
+	VADDPD            Z2, Z6, Z6
+	VRCP14PD          Z6, Z4
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD      Z4, Z6, Z5
+	VFMADD213PD       Z4, Z4, Z5
+	VMULPD            Z5, Z2, Z4
+	VMOVAPD           Z2, Z7
+	VFNMADD231PD      Z4, Z6, Z7
+	VFMADD231PD       Z5, Z7, Z4
+	VMOVNTPD          Z4, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+8, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+32, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
@@ -6666,14 +7176,14 @@ main:
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               mainloop
 
 maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
@@ -6711,7 +7221,7 @@ single:
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
-	JGE               single
+	JGE               singleloop
 
 singledone:
 	ADDQ              $+8, CX
@@ -6783,13 +7293,13 @@ TEXT ·vecCopyF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  R8, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD  (DX), Z0
 	VMOVUPD  64(DX), Z1
 	VMOVUPD  128(DX), Z2
@@ -6809,16 +7319,29 @@ nt:
 	ADDQ     $+512, AX
 	ADDQ     $+512, DX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -6838,20 +7361,20 @@ main:
 	ADDQ    $+512, AX
 	ADDQ    $+512, DX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD (DX), Z0
 	VMOVUPD Z0, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, DX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ      $+8, CX
@@ -6890,13 +7413,13 @@ TEXT ·vecSetF64AVX512(SB), NOSPLIT, $0-81
 row:
 	MOVQ  SI, CX
 	CMPB  nt+80(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVNTPD Z0, (AX)
 	VMOVNTPD Z0, 64(AX)
 	VMOVNTPD Z0, 128(AX)
@@ -6907,16 +7430,27 @@ nt:
 	VMOVNTPD Z0, 448(AX)
 	ADDQ     $+512, AX
 	SUBQ     $+64, CX
-	JGE      nt
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z0, 64(AX)
 	VMOVUPD Z0, 128(AX)
@@ -6927,18 +7461,18 @@ main:
 	VMOVUPD Z0, 448(AX)
 	ADDQ    $+512, AX
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD Z0, (AX)
 	ADDQ    $+64, AX
 	SUBQ    $+8, CX
-	JGE     single
+	JGE     singleloop
 
 singledone:
 	ADDQ    $+8, CX
@@ -6989,13 +7523,13 @@ last:
 	ADDQ  $+4, R11
 	MOVQ  R8, CX
 	CMPB  nt+56(FP), $0x00
-	JEQ   ntskip
+	JEQ   main
 	TESTQ $0x0000003f, AX
-	JNE   ntskip
+	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
 
-nt:
+ntloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    64(DX), Z1
 	VMOVUPD    128(DX), Z2
@@ -7024,16 +7558,31 @@ nt:
 	ADDQ       $+512, DX
 	ADDQ       $+512, R9
 	SUBQ       $+64, CX
-	JGE        nt
+	JGE        ntloop
 
 ntdone:
 	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
 
-ntskip:
+ntsingleloop:
+	VMOVUPD    (DX), Z0
+	PREFETCHT0 (R9)
+	VMOVNTPD   Z0, (AX)
+	ADDQ       $+64, AX
+	ADDQ       $+64, DX
+	ADDQ       $+64, R9
+	SUBQ       $+8, CX
+	JGE        ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
 	SUBQ $+64, CX
 	JLT  maindone
 
-main:
+mainloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    64(DX), Z1
 	VMOVUPD    128(DX), Z2
@@ -7062,14 +7611,14 @@ main:
 	ADDQ       $+512, DX
 	ADDQ       $+512, R9
 	SUBQ       $+64, CX
-	JGE        main
+	JGE        mainloop
 
 maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
 
-single:
+singleloop:
 	VMOVUPD    (DX), Z0
 	PREFETCHT0 (R9)
 	VMOVUPD    Z0, (AX)
@@ -7077,7 +7626,7 @@ single:
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
 	SUBQ       $+8, CX
-	JGE        single
+	JGE        singleloop
 
 singledone:
 	ADDQ       $+8, CX
@@ -7457,12 +8006,12 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPD (R12)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, (AX)(R10*1)
-	ADDQ    $+64, R10
-	SUBQ    $+8, CX
-	JGE     streamsingle
+	VMOVUPD  (R12)(R10*1), Z3
+	VMULPD   Z2, Z3, Z3
+	VMOVNTPD Z3, (AX)(R10*1)
+	ADDQ     $+64, R10
+	SUBQ     $+8, CX
+	JGE      streamsingle
 
 streamsingledone:
 	ADDQ      $+8, CX
@@ -7878,31 +8427,36 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecRowSumF64AVX512(src *float64, n int) float64
+// func vecRowSumsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowSumF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
+TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	SHLQ $0x03, BX
+
+row:
+	LEAQ         (DX)(BX*1), R8
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
+	MOVQ         n+32(FP), CX
+	XORQ         DI, DI
 	SUBQ         $+32, CX
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPD     (AX)(DX*1), Z0, Z0
-	PREFETCHT0 64(BX)(DX*1)
-	VADDPD     64(AX)(DX*1), Z1, Z1
-	PREFETCHT0 128(BX)(DX*1)
-	VADDPD     128(AX)(DX*1), Z2, Z2
-	PREFETCHT0 192(BX)(DX*1)
-	VADDPD     192(AX)(DX*1), Z3, Z3
-	ADDQ       $+256, DX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPD     (DX)(DI*1), Z0, Z0
+	PREFETCHT0 64(R8)(DI*1)
+	VADDPD     64(DX)(DI*1), Z1, Z1
+	PREFETCHT0 128(R8)(DI*1)
+	VADDPD     128(DX)(DI*1), Z2, Z2
+	PREFETCHT0 192(R8)(DI*1)
+	VADDPD     192(DX)(DI*1), Z3, Z3
+	ADDQ       $+256, DI
 	SUBQ       $+32, CX
 	JGE        stripmain
 
@@ -7912,250 +8466,98 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VADDPD     (AX)(DX*1), Z0, Z0
-	ADDQ       $+64, DX
-	SUBQ       $+8, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	MOVQ       $0x00000001, SI
-	SHLQ       CL, SI
-	DECQ       SI
-	KMOVW      SI, K1
-	PREFETCHT0 (BX)(DX*1)
-	VMOVUPD.Z  (AX)(DX*1), K1, Z4
-	VADDPD     Z4, Z0, K1, Z0
-
-stripdone:
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func vecAddRowSumF64AVX512(dst *float64, src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecAddRowSumF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         src+8(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         y+16(FP), SI
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	LEAQ         (AX)(CX*8), DI
-	MOVQ         n+24(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPD    (AX)(DX*1), Z4
-	VMOVUPD    (SI)(DX*1), Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, (BX)(DX*1)
-	VADDPD     Z4, Z0, Z0
-	PREFETCHT0 64(DI)(DX*1)
-	VMOVUPD    64(AX)(DX*1), Z4
-	VMOVUPD    64(SI)(DX*1), Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, 64(BX)(DX*1)
-	VADDPD     Z4, Z1, Z1
-	PREFETCHT0 128(DI)(DX*1)
-	VMOVUPD    128(AX)(DX*1), Z4
-	VMOVUPD    128(SI)(DX*1), Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, 128(BX)(DX*1)
-	VADDPD     Z4, Z2, Z2
-	PREFETCHT0 192(DI)(DX*1)
-	VMOVUPD    192(AX)(DX*1), Z4
-	VMOVUPD    192(SI)(DX*1), Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, 192(BX)(DX*1)
-	VADDPD     Z4, Z3, Z3
-	ADDQ       $+256, DX
-	SUBQ       $+32, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPD    (AX)(DX*1), Z4
-	VMOVUPD    (SI)(DX*1), Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, (BX)(DX*1)
-	VADDPD     Z4, Z0, Z0
-	ADDQ       $+64, DX
-	SUBQ       $+8, CX
-	JGE        stripsingle
-
-stripsingledone:
-	ADDQ       $+8, CX
-	JZ         stripdone
-	MOVQ       $0x00000001, R8
-	SHLQ       CL, R8
-	DECQ       R8
-	KMOVW      R8, K1
-	PREFETCHT0 (DI)(DX*1)
-	VMOVUPD.Z  (AX)(DX*1), K1, Z4
-	VMOVUPD.Z  (SI)(DX*1), K1, Z5
-	VADDPD     Z5, Z4, Z4
-	VMOVUPD    Z4, K1, (BX)(DX*1)
-	VADDPD     Z4, Z0, K1, Z0
-
-stripdone:
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowSquaresF64AVX512(src *float64, n int, mean float64) float64
-// Requires: AVX, AVX512F
-TEXT ·vecRowSquaresF64AVX512(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD mean+16(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	VMOVUPD     (AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	VMOVUPD     64(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z2
-	VMOVUPD     128(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z3
-	VMOVUPD     192(AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z4
-	ADDQ        $+256, DX
-	SUBQ        $+32, CX
-	JGE         stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	VMOVUPD     (AX)(DX*1), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	ADDQ        $+64, DX
-	SUBQ        $+8, CX
-	JGE         stripsingle
-
-stripsingledone:
-	ADDQ      $+8, CX
-	JZ        stripdone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (AX)(DX*1), K1, Z5
-	VSUBPD    Z0, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	VADDPD    Z5, Z1, K1, Z1
-
-stripdone:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecRowMaxF64AVX512(src *float64, n int) float64
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowMaxF64AVX512(SB), NOSPLIT, $0-24
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPD     (AX)(DX*1), Z0, Z0
-	PREFETCHT0 64(BX)(DX*1)
-	VMAXPD     64(AX)(DX*1), Z1, Z1
-	PREFETCHT0 128(BX)(DX*1)
-	VMAXPD     128(AX)(DX*1), Z2, Z2
-	PREFETCHT0 192(BX)(DX*1)
-	VMAXPD     192(AX)(DX*1), Z3, Z3
-	ADDQ       $+256, DX
-	SUBQ       $+32, CX
-	JGE        stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0 (BX)(DX*1)
-	VMAXPD     (AX)(DX*1), Z0, Z0
-	ADDQ       $+64, DX
+	PREFETCHT0 (R8)(DI*1)
+	VADDPD     (DX)(DI*1), Z0, Z0
+	ADDQ       $+64, DI
 	SUBQ       $+8, CX
 	JGE        stripsingle
 
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, SI
-	SHLQ         CL, SI
-	DECQ         SI
-	KMOVW        SI, K1
-	PREFETCHT0   (BX)(DX*1)
-	VMOVUPD.Z    (AX)(DX*1), K1, Z4
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	PREFETCHT0   (R8)(DI*1)
+	VMOVUPD.Z    (DX)(DI*1), K1, Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBLENDMPD    Z4, Z5, K1, Z4
+	VADDPD       Z4, Z0, Z0
+
+stripdone:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, (AX)
+	ADDQ          $+8, AX
+	MOVQ          R8, DX
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func vecRowMaxesF64AVX512(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	SHLQ $0x03, BX
+
+row:
+	LEAQ         (DX)(BX*1), R8
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
+	MOVQ         n+32(FP), CX
+	XORQ         DI, DI
+	SUBQ         $+32, CX
+	JLT          stripmaindone
+
+stripmain:
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPD     (DX)(DI*1), Z0, Z0
+	PREFETCHT0 64(R8)(DI*1)
+	VMAXPD     64(DX)(DI*1), Z1, Z1
+	PREFETCHT0 128(R8)(DI*1)
+	VMAXPD     128(DX)(DI*1), Z2, Z2
+	PREFETCHT0 192(R8)(DI*1)
+	VMAXPD     192(DX)(DI*1), Z3, Z3
+	ADDQ       $+256, DI
+	SUBQ       $+32, CX
+	JGE        stripmain
+
+stripmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  stripsingledone
+
+stripsingle:
+	PREFETCHT0 (R8)(DI*1)
+	VMAXPD     (DX)(DI*1), Z0, Z0
+	ADDQ       $+64, DI
+	SUBQ       $+8, CX
+	JGE        stripsingle
+
+stripsingledone:
+	ADDQ         $+8, CX
+	JZ           stripdone
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	PREFETCHT0   (R8)(DI*1)
+	VMOVUPD.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VMAXPD       Z4, Z0, Z0
@@ -8171,7 +8573,264 @@ stripdone:
 	VPERMILPD     $0x01, X0, X1
 	VMAXPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, ret+16(FP)
+	VMOVSD        X0, (AX)
+	ADDQ          $+8, AX
+	MOVQ          R8, DX
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func vecRowExpSumsF64AVX512(sums *float64, largest *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         sums+0(FP), AX
+	MOVQ         largest+8(FP), DX
+	MOVQ         src+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	SHLQ         $0x03, SI
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+32(SB), Z2
+
+row:
+	LEAQ         (BX)(SI*1), R9
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z6
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+32, CX
+	JLT          maxmaindone
+
+maxmain:
+	VMAXPD (BX)(R8*1), Z3, Z3
+	VMAXPD 64(BX)(R8*1), Z4, Z4
+	VMAXPD 128(BX)(R8*1), Z5, Z5
+	VMAXPD 192(BX)(R8*1), Z6, Z6
+	ADDQ   $+256, R8
+	SUBQ   $+32, CX
+	JGE    maxmain
+
+maxmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  maxsingledone
+
+maxsingle:
+	VMAXPD (BX)(R8*1), Z3, Z3
+	ADDQ   $+64, R8
+	SUBQ   $+8, CX
+	JGE    maxsingle
+
+maxsingledone:
+	ADDQ         $+8, CX
+	JZ           maxdone
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (BX)(R8*1), K1, Z7
+	VBROADCASTSD vecConstf64avx512<>+728(SB), Z8
+	VBLENDMPD    Z7, Z8, K1, Z7
+	VMAXPD       Z7, Z3, Z3
+
+maxdone:
+	VMAXPD        Z5, Z3, Z3
+	VMAXPD        Z6, Z4, Z4
+	VMAXPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPD        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPD        X4, X3, X3
+	VPERMILPD     $0x01, X3, X4
+	VMAXPD        X4, X3, X3
+	VBROADCASTSD  X3, Z3
+	VMOVSD        X3, (DX)
+	ADDQ          $+8, DX
+	VMULPD        Z2, Z3, Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	MOVQ          n+40(FP), CX
+	XORQ          R8, R8
+	SUBQ          $+32, CX
+	JLT           expmaindone
+
+expmain:
+	PREFETCHT0       (R9)(R8*1)
+	PREFETCHT0       64(R9)(R8*1)
+	PREFETCHT0       128(R9)(R8*1)
+	PREFETCHT0       192(R9)(R8*1)
+	VMOVUPD          (BX)(R8*1), Z8
+	VMOVUPD          64(BX)(R8*1), Z11
+	VMOVUPD          128(BX)(R8*1), Z14
+	VMOVUPD          192(BX)(R8*1), Z17
+	VFMSUB213PD      Z3, Z2, Z8
+	VFMSUB213PD      Z3, Z2, Z11
+	VFMSUB213PD      Z3, Z2, Z14
+	VFMSUB213PD      Z3, Z2, Z17
+	VMAXPD           Z8, Z0, Z8
+	VMAXPD           Z11, Z0, Z11
+	VMAXPD           Z14, Z0, Z14
+	VMAXPD           Z17, Z0, Z17
+	VADDPD           Z1, Z8, Z9
+	VADDPD           Z1, Z11, Z12
+	VADDPD           Z1, Z14, Z15
+	VADDPD           Z1, Z17, Z18
+	VSUBPD           Z1, Z9, Z10
+	VSUBPD           Z1, Z12, Z13
+	VSUBPD           Z1, Z15, Z16
+	VSUBPD           Z1, Z18, Z19
+	VSUBPD           Z10, Z8, Z10
+	VSUBPD           Z13, Z11, Z13
+	VSUBPD           Z16, Z14, Z16
+	VSUBPD           Z19, Z17, Z19
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z19, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z19, Z17
+	VPSLLQ           $0x34, Z9, Z9
+	VPSLLQ           $0x34, Z12, Z12
+	VPSLLQ           $0x34, Z15, Z15
+	VPSLLQ           $0x34, Z18, Z18
+	VMULPD           Z9, Z8, Z8
+	VMULPD           Z12, Z11, Z11
+	VMULPD           Z15, Z14, Z14
+	VMULPD           Z18, Z17, Z17
+	VADDPD           Z8, Z4, Z4
+	VADDPD           Z11, Z5, Z5
+	VADDPD           Z14, Z6, Z6
+	VADDPD           Z17, Z7, Z7
+	ADDQ             $+256, R8
+	SUBQ             $+32, CX
+	JGE              expmain
+
+expmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  expsingledone
+
+expsingle:
+	PREFETCHT0       (R9)(R8*1)
+	VMOVUPD          (BX)(R8*1), Z8
+	VFMSUB213PD      Z3, Z2, Z8
+	VMAXPD           Z8, Z0, Z8
+	VADDPD           Z1, Z8, Z9
+	VSUBPD           Z1, Z9, Z10
+	VSUBPD           Z10, Z8, Z10
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
+	VPSLLQ           $0x34, Z9, Z9
+	VMULPD           Z9, Z8, Z8
+	VADDPD           Z8, Z4, Z4
+	ADDQ             $+64, R8
+	SUBQ             $+8, CX
+	JGE              expsingle
+
+expsingledone:
+	ADDQ             $+8, CX
+	JZ               expdone
+	MOVQ             $0x00000001, R10
+	SHLQ             CL, R10
+	DECQ             R10
+	KMOVW            R10, K1
+	PREFETCHT0       (R9)(R8*1)
+	VMOVUPD.Z        (BX)(R8*1), K1, Z8
+	VFMSUB213PD      Z3, Z2, Z8
+	VMAXPD           Z8, Z0, Z8
+	VADDPD           Z1, Z8, Z3
+	VSUBPD           Z1, Z3, Z9
+	VSUBPD           Z9, Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z8
+	VPSLLQ           $0x34, Z3, Z3
+	VMULPD           Z3, Z8, Z8
+	VADDPD           Z8, Z4, K1, Z4
+
+expdone:
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z7, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPD        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPD        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPD        X3, X4, X4
+	VBROADCASTSD  X4, Z4
+	VMOVSD        X4, (AX)
+	ADDQ          $+8, AX
+	MOVQ          R9, BX
+	DECQ          DI
+	JNZ           row
 	VZEROUPPER
 	RET
 
@@ -8252,249 +8911,256 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecRowExpSumF64AVX512(src *float64, n int, largest float64) float64
+// func vecLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowExpSumF64AVX512(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         n+8(FP), CX
-	VBROADCASTSD largest+16(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+32(SB), Z3
-	VMULPD       Z3, Z0, Z0
+TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-89
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), DX
+	MOVQ       ldd+40(FP), BX
+	MOVQ       lds+48(FP), SI
+	MOVQ       gamma+24(FP), R9
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	MOVQ       y+16(FP), R10
+	MOVQ       beta+32(FP), R11
+	MOVQ       n+72(FP), CX
+	VCVTSI2SDQ CX, X0, X0
+
+row:
+	LEAQ         (DX)(SI*1), R8
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
-	LEAQ         (AX)(CX*8), BX
-	MOVQ         n+8(FP), CX
-	XORQ         DX, DX
-	SUBQ         $+32, CX
-	JLT          stripmaindone
-
-stripmain:
-	PREFETCHT0       (BX)(DX*1)
-	PREFETCHT0       64(BX)(DX*1)
-	PREFETCHT0       128(BX)(DX*1)
-	PREFETCHT0       192(BX)(DX*1)
-	VMOVUPD          (AX)(DX*1), Z8
-	VMOVUPD          64(AX)(DX*1), Z11
-	VMOVUPD          128(AX)(DX*1), Z14
-	VMOVUPD          192(AX)(DX*1), Z17
-	VFMSUB213PD      Z0, Z3, Z8
-	VFMSUB213PD      Z0, Z3, Z11
-	VFMSUB213PD      Z0, Z3, Z14
-	VFMSUB213PD      Z0, Z3, Z17
-	VMAXPD           Z8, Z1, Z8
-	VMAXPD           Z11, Z1, Z11
-	VMAXPD           Z14, Z1, Z14
-	VMAXPD           Z17, Z1, Z17
-	VADDPD           Z2, Z8, Z9
-	VADDPD           Z2, Z11, Z12
-	VADDPD           Z2, Z14, Z15
-	VADDPD           Z2, Z17, Z18
-	VSUBPD           Z2, Z9, Z10
-	VSUBPD           Z2, Z12, Z13
-	VSUBPD           Z2, Z15, Z16
-	VSUBPD           Z2, Z18, Z19
-	VSUBPD           Z10, Z8, Z10
-	VSUBPD           Z13, Z11, Z13
-	VSUBPD           Z16, Z14, Z16
-	VSUBPD           Z19, Z17, Z19
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z19, Z17
-	VPSLLQ           $0x34, Z9, Z9
-	VPSLLQ           $0x34, Z12, Z12
-	VPSLLQ           $0x34, Z15, Z15
-	VPSLLQ           $0x34, Z18, Z18
-	VMULPD           Z9, Z8, Z8
-	VMULPD           Z12, Z11, Z11
-	VMULPD           Z15, Z14, Z14
-	VMULPD           Z18, Z17, Z17
-	VADDPD           Z8, Z4, Z4
-	VADDPD           Z11, Z5, Z5
-	VADDPD           Z14, Z6, Z6
-	VADDPD           Z17, Z7, Z7
-	ADDQ             $+256, DX
-	SUBQ             $+32, CX
-	JGE              stripmain
-
-stripmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  stripsingledone
-
-stripsingle:
-	PREFETCHT0       (BX)(DX*1)
-	VMOVUPD          (AX)(DX*1), Z8
-	VFMSUB213PD      Z0, Z3, Z8
-	VMAXPD           Z8, Z1, Z8
-	VADDPD           Z2, Z8, Z9
-	VSUBPD           Z2, Z9, Z10
-	VSUBPD           Z10, Z8, Z10
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VPSLLQ           $0x34, Z9, Z9
-	VMULPD           Z9, Z8, Z8
-	VADDPD           Z8, Z4, Z4
-	ADDQ             $+64, DX
-	SUBQ             $+8, CX
-	JGE              stripsingle
-
-stripsingledone:
-	ADDQ             $+8, CX
-	JZ               stripdone
-	MOVQ             $0x00000001, SI
-	SHLQ             CL, SI
-	DECQ             SI
-	KMOVW            SI, K1
-	PREFETCHT0       (BX)(DX*1)
-	VMOVUPD.Z        (AX)(DX*1), K1, Z8
-	VFMSUB213PD      Z0, Z3, Z8
-	VMAXPD           Z8, Z1, Z8
-	VADDPD           Z2, Z8, Z0
-	VSUBPD           Z2, Z0, Z1
-	VSUBPD           Z1, Z8, Z1
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z1, Z2
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z1, Z2
-	VPSLLQ           $0x34, Z0, Z0
-	VMULPD           Z0, Z2, Z2
-	VADDPD           Z2, Z4, K1, Z4
-
-stripdone:
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
-	VBROADCASTSD  X4, Z4
-	VMOVSD        X4, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func vecNormalizeF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecNormalizeF64AVX512(SB), NOSPLIT, $0-57
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         gamma+16(FP), BX
-	MOVQ         beta+24(FP), SI
-	MOVQ         n+32(FP), CX
-	VBROADCASTSD mean+40(FP), Z0
-	VBROADCASTSD scale+48(FP), Z1
-	LEAQ         (DX)(CX*8), R8
-	CMPB         nt+56(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+32(FP), CX
+	TESTQ        R10, R10
+	JZ           plain
+	MOVQ         n+72(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
-	JLT          ntmaindone
+	JLT          addmaindone
+
+addmain:
+	VMOVUPD (DX)(DI*1), Z5
+	VMOVUPD (R10)(DI*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (AX)(DI*1)
+	VADDPD  Z5, Z1, Z1
+	VMOVUPD 64(DX)(DI*1), Z5
+	VMOVUPD 64(R10)(DI*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 64(AX)(DI*1)
+	VADDPD  Z5, Z2, Z2
+	VMOVUPD 128(DX)(DI*1), Z5
+	VMOVUPD 128(R10)(DI*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 128(AX)(DI*1)
+	VADDPD  Z5, Z3, Z3
+	VMOVUPD 192(DX)(DI*1), Z5
+	VMOVUPD 192(R10)(DI*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, 192(AX)(DI*1)
+	VADDPD  Z5, Z4, Z4
+	ADDQ    $+256, DI
+	SUBQ    $+32, CX
+	JGE     addmain
+
+addmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  addsingledone
+
+addsingle:
+	VMOVUPD (DX)(DI*1), Z5
+	VMOVUPD (R10)(DI*1), Z6
+	VADDPD  Z6, Z5, Z5
+	VMOVUPD Z5, (AX)(DI*1)
+	VADDPD  Z5, Z1, Z1
+	ADDQ    $+64, DI
+	SUBQ    $+8, CX
+	JGE     addsingle
+
+addsingledone:
+	ADDQ      $+8, CX
+	JZ        adddone
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(DI*1), K1, Z5
+	VMOVUPD.Z (R10)(DI*1), K1, Z6
+	VADDPD    Z6, Z5, Z5
+	VMOVUPD   Z5, K1, (AX)(DI*1)
+	VADDPD    Z5, Z1, K1, Z1
+
+adddone:
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, R10
+	MOVQ AX, DX
+	JMP  summed
+
+plain:
+	MOVQ n+72(FP), CX
+	XORQ DI, DI
+	SUBQ $+32, CX
+	JLT  summaindone
+
+summain:
+	VADDPD (DX)(DI*1), Z1, Z1
+	VADDPD 64(DX)(DI*1), Z2, Z2
+	VADDPD 128(DX)(DI*1), Z3, Z3
+	VADDPD 192(DX)(DI*1), Z4, Z4
+	ADDQ   $+256, DI
+	SUBQ   $+32, CX
+	JGE    summain
+
+summaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  sumsingledone
+
+sumsingle:
+	VADDPD (DX)(DI*1), Z1, Z1
+	ADDQ   $+64, DI
+	SUBQ   $+8, CX
+	JGE    sumsingle
+
+sumsingledone:
+	ADDQ         $+8, CX
+	JZ           sumdone
+	MOVQ         $0x00000001, R12
+	SHLQ         CL, R12
+	DECQ         R12
+	KMOVW        R12, K1
+	VMOVUPD.Z    (DX)(DI*1), K1, Z5
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
+	VBLENDMPD    Z5, Z6, K1, Z5
+	VADDPD       Z5, Z1, Z1
+
+sumdone:
+summed:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VDIVSD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	MOVQ          n+72(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+32, CX
+	JLT           squaresmaindone
+
+squaresmain:
+	VMOVUPD     (DX)(DI*1), Z6
+	VSUBPD      Z1, Z6, Z6
+	VFMADD231PD Z6, Z6, Z2
+	VMOVUPD     64(DX)(DI*1), Z6
+	VSUBPD      Z1, Z6, Z6
+	VFMADD231PD Z6, Z6, Z3
+	VMOVUPD     128(DX)(DI*1), Z6
+	VSUBPD      Z1, Z6, Z6
+	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     192(DX)(DI*1), Z6
+	VSUBPD      Z1, Z6, Z6
+	VFMADD231PD Z6, Z6, Z5
+	ADDQ        $+256, DI
+	SUBQ        $+32, CX
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPD     (DX)(DI*1), Z6
+	VSUBPD      Z1, Z6, Z6
+	VFMADD231PD Z6, Z6, Z2
+	ADDQ        $+64, DI
+	SUBQ        $+8, CX
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ      $+8, CX
+	JZ        squaresdone
+	MOVQ      $0x00000001, R12
+	SHLQ      CL, R12
+	DECQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(DI*1), K1, Z6
+	VSUBPD    Z1, Z6, Z6
+	VMULPD    Z6, Z6, Z6
+	VADDPD    Z6, Z2, K1, Z2
+
+squaresdone:
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VADDPD        X3, X2, X2
+	VBROADCASTSD  X2, Z2
+	VDIVSD        X0, X2, X2
+	VADDSD        eps+80(FP), X2, X2
+	VSQRTSD       X2, X2, X2
+	VMOVSD        vecConstf64avx512<>+128(SB), X3
+	VDIVSD        X2, X3, X3
+	VBROADCASTSD  X3, Z2
+	CMPB          nt+88(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+72(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+32, CX
+	JLT           ntmaindone
 
 ntmain:
-	VMOVUPD     (DX)(DI*1), Z2
-	VMOVUPD     64(DX)(DI*1), Z5
-	VMOVUPD     128(DX)(DI*1), Z8
-	VMOVUPD     192(DX)(DI*1), Z11
+	VMOVUPD     (DX)(DI*1), Z3
+	VMOVUPD     64(DX)(DI*1), Z6
+	VMOVUPD     128(DX)(DI*1), Z9
+	VMOVUPD     192(DX)(DI*1), Z12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  128(R8)(DI*1)
 	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPD     (BX)(DI*1), Z3
-	VMOVUPD     64(BX)(DI*1), Z6
-	VMOVUPD     128(BX)(DI*1), Z9
-	VMOVUPD     192(BX)(DI*1), Z12
-	VMOVUPD     (SI)(DI*1), Z4
-	VMOVUPD     64(SI)(DI*1), Z7
-	VMOVUPD     128(SI)(DI*1), Z10
-	VMOVUPD     192(SI)(DI*1), Z13
-	VSUBPD      Z0, Z2, Z2
-	VSUBPD      Z0, Z5, Z5
-	VSUBPD      Z0, Z8, Z8
-	VSUBPD      Z0, Z11, Z11
-	VMULPD      Z1, Z2, Z2
-	VMULPD      Z1, Z5, Z5
-	VMULPD      Z1, Z8, Z8
-	VMULPD      Z1, Z11, Z11
-	VFMADD213PD Z4, Z3, Z2
-	VFMADD213PD Z7, Z6, Z5
-	VFMADD213PD Z10, Z9, Z8
-	VFMADD213PD Z13, Z12, Z11
-	VMOVNTPD    Z2, (AX)(DI*1)
-	VMOVNTPD    Z5, 64(AX)(DI*1)
-	VMOVNTPD    Z8, 128(AX)(DI*1)
-	VMOVNTPD    Z11, 192(AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Z4
+	VMOVUPD     64(R9)(DI*1), Z7
+	VMOVUPD     128(R9)(DI*1), Z10
+	VMOVUPD     192(R9)(DI*1), Z13
+	VSUBPD      Z1, Z3, Z3
+	VSUBPD      Z1, Z6, Z6
+	VSUBPD      Z1, Z9, Z9
+	VSUBPD      Z1, Z12, Z12
+	VMULPD      Z2, Z3, Z3
+	VMULPD      Z2, Z6, Z6
+	VMULPD      Z2, Z9, Z9
+	VMULPD      Z2, Z12, Z12
+	VMOVUPD     (R11)(DI*1), Z5
+	VMOVUPD     64(R11)(DI*1), Z8
+	VMOVUPD     128(R11)(DI*1), Z11
+	VMOVUPD     192(R11)(DI*1), Z14
+	VFMADD213PD Z5, Z4, Z3
+	VFMADD213PD Z8, Z7, Z6
+	VFMADD213PD Z11, Z10, Z9
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z3, (AX)(DI*1)
+	VMOVNTPD    Z6, 64(AX)(DI*1)
+	VMOVNTPD    Z9, 128(AX)(DI*1)
+	VMOVNTPD    Z12, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+32, CX
 	JGE         ntmain
@@ -8505,14 +9171,14 @@ ntmaindone:
 	JLT  ntsingledone
 
 ntsingle:
-	VMOVUPD     (DX)(DI*1), Z2
+	VMOVUPD     (DX)(DI*1), Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (BX)(DI*1), Z3
-	VMOVUPD     (SI)(DI*1), Z4
-	VSUBPD      Z0, Z2, Z2
-	VMULPD      Z1, Z2, Z2
-	VFMADD213PD Z4, Z3, Z2
-	VMOVUPD     Z2, (AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Z4
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VMOVUPD     (R11)(DI*1), Z5
+	VFMADD213PD Z5, Z4, Z3
+	VMOVNTPD    Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+8, CX
 	JGE         ntsingle
@@ -8520,101 +9186,327 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+8, CX
 	JZ          ntdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPD.Z   (DX)(DI*1), K1, Z2
+	MOVQ        $0x00000001, R12
+	SHLQ        CL, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD.Z   (BX)(DI*1), K1, Z3
-	VMOVUPD.Z   (SI)(DI*1), K1, Z4
-	VSUBPD      Z0, Z2, Z2
-	VMULPD      Z1, Z2, Z2
-	VFMADD213PD Z4, Z3, Z2
-	VMOVUPD     Z2, K1, (AX)(DI*1)
+	VMOVUPD.Z   (R9)(DI*1), K1, Z4
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VMOVUPD.Z   (R11)(DI*1), K1, Z1
+	VFMADD213PD Z1, Z4, Z3
+	VMOVUPD     Z3, K1, (AX)(DI*1)
 
 ntdone:
 	JMP written
 
 kept:
-	MOVQ n+32(FP), CX
+	MOVQ n+72(FP), CX
 	XORQ DI, DI
 	SUBQ $+32, CX
-	JLT  stripmaindone
+	JLT  resultmaindone
 
-stripmain:
-	VMOVUPD     (DX)(DI*1), Z2
-	VMOVUPD     64(DX)(DI*1), Z5
-	VMOVUPD     128(DX)(DI*1), Z8
-	VMOVUPD     192(DX)(DI*1), Z11
+resultmain:
+	VMOVUPD     (DX)(DI*1), Z3
+	VMOVUPD     64(DX)(DI*1), Z6
+	VMOVUPD     128(DX)(DI*1), Z9
+	VMOVUPD     192(DX)(DI*1), Z12
 	PREFETCHT0  (R8)(DI*1)
 	PREFETCHT0  64(R8)(DI*1)
 	PREFETCHT0  128(R8)(DI*1)
 	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPD     (BX)(DI*1), Z3
-	VMOVUPD     64(BX)(DI*1), Z6
-	VMOVUPD     128(BX)(DI*1), Z9
-	VMOVUPD     192(BX)(DI*1), Z12
-	VMOVUPD     (SI)(DI*1), Z4
-	VMOVUPD     64(SI)(DI*1), Z7
-	VMOVUPD     128(SI)(DI*1), Z10
-	VMOVUPD     192(SI)(DI*1), Z13
-	VSUBPD      Z0, Z2, Z2
-	VSUBPD      Z0, Z5, Z5
-	VSUBPD      Z0, Z8, Z8
-	VSUBPD      Z0, Z11, Z11
-	VMULPD      Z1, Z2, Z2
-	VMULPD      Z1, Z5, Z5
-	VMULPD      Z1, Z8, Z8
-	VMULPD      Z1, Z11, Z11
-	VFMADD213PD Z4, Z3, Z2
-	VFMADD213PD Z7, Z6, Z5
-	VFMADD213PD Z10, Z9, Z8
-	VFMADD213PD Z13, Z12, Z11
-	VMOVUPD     Z2, (AX)(DI*1)
-	VMOVUPD     Z5, 64(AX)(DI*1)
-	VMOVUPD     Z8, 128(AX)(DI*1)
-	VMOVUPD     Z11, 192(AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Z4
+	VMOVUPD     64(R9)(DI*1), Z7
+	VMOVUPD     128(R9)(DI*1), Z10
+	VMOVUPD     192(R9)(DI*1), Z13
+	VSUBPD      Z1, Z3, Z3
+	VSUBPD      Z1, Z6, Z6
+	VSUBPD      Z1, Z9, Z9
+	VSUBPD      Z1, Z12, Z12
+	VMULPD      Z2, Z3, Z3
+	VMULPD      Z2, Z6, Z6
+	VMULPD      Z2, Z9, Z9
+	VMULPD      Z2, Z12, Z12
+	VMOVUPD     (R11)(DI*1), Z5
+	VMOVUPD     64(R11)(DI*1), Z8
+	VMOVUPD     128(R11)(DI*1), Z11
+	VMOVUPD     192(R11)(DI*1), Z14
+	VFMADD213PD Z5, Z4, Z3
+	VFMADD213PD Z8, Z7, Z6
+	VFMADD213PD Z11, Z10, Z9
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z3, (AX)(DI*1)
+	VMOVUPD     Z6, 64(AX)(DI*1)
+	VMOVUPD     Z9, 128(AX)(DI*1)
+	VMOVUPD     Z12, 192(AX)(DI*1)
 	ADDQ        $+256, DI
 	SUBQ        $+32, CX
-	JGE         stripmain
+	JGE         resultmain
 
-stripmaindone:
+resultmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  stripsingledone
+	JLT  resultsingledone
 
-stripsingle:
-	VMOVUPD     (DX)(DI*1), Z2
+resultsingle:
+	VMOVUPD     (DX)(DI*1), Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (BX)(DI*1), Z3
-	VMOVUPD     (SI)(DI*1), Z4
-	VSUBPD      Z0, Z2, Z2
-	VMULPD      Z1, Z2, Z2
-	VFMADD213PD Z4, Z3, Z2
-	VMOVUPD     Z2, (AX)(DI*1)
+	VMOVUPD     (R9)(DI*1), Z4
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VMOVUPD     (R11)(DI*1), Z5
+	VFMADD213PD Z5, Z4, Z3
+	VMOVUPD     Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
 	SUBQ        $+8, CX
-	JGE         stripsingle
+	JGE         resultsingle
 
-stripsingledone:
+resultsingledone:
 	ADDQ        $+8, CX
-	JZ          stripdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPD.Z   (DX)(DI*1), K1, Z2
+	JZ          resultdone
+	MOVQ        $0x00000001, R12
+	SHLQ        CL, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z3
 	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD.Z   (BX)(DI*1), K1, Z3
-	VMOVUPD.Z   (SI)(DI*1), K1, Z4
-	VSUBPD      Z0, Z2, Z2
-	VMULPD      Z1, Z2, Z2
-	VFMADD213PD Z4, Z3, Z2
-	VMOVUPD     Z2, K1, (AX)(DI*1)
+	VMOVUPD.Z   (R9)(DI*1), K1, Z4
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VMOVUPD.Z   (R11)(DI*1), K1, Z1
+	VFMADD213PD Z1, Z4, Z3
+	VMOVUPD     Z3, K1, (AX)(DI*1)
 
-stripdone:
+resultdone:
 written:
+	ADDQ BX, AX
+	MOVQ R8, DX
+	DECQ m+64(FP)
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecRMSNormF64AVX512(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), DX
+	MOVQ       ldd+24(FP), BX
+	MOVQ       lds+32(FP), SI
+	MOVQ       gamma+16(FP), R9
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	MOVQ       n+48(FP), CX
+	VCVTSI2SDQ CX, X0, X0
+
+row:
+	LEAQ         (DX)(SI*1), R8
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	MOVQ         n+48(FP), CX
+	XORQ         DI, DI
+	SUBQ         $+32, CX
+	JLT          squaresmaindone
+
+squaresmain:
+	VMOVUPD     (DX)(DI*1), Z5
+	VFMADD231PD Z5, Z5, Z1
+	VMOVUPD     64(DX)(DI*1), Z5
+	VFMADD231PD Z5, Z5, Z2
+	VMOVUPD     128(DX)(DI*1), Z5
+	VFMADD231PD Z5, Z5, Z3
+	VMOVUPD     192(DX)(DI*1), Z5
+	VFMADD231PD Z5, Z5, Z4
+	ADDQ        $+256, DI
+	SUBQ        $+32, CX
+	JGE         squaresmain
+
+squaresmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  squaressingledone
+
+squaressingle:
+	VMOVUPD     (DX)(DI*1), Z5
+	VFMADD231PD Z5, Z5, Z1
+	ADDQ        $+64, DI
+	SUBQ        $+8, CX
+	JGE         squaressingle
+
+squaressingledone:
+	ADDQ      $+8, CX
+	JZ        squaresdone
+	MOVQ      $0x00000001, R10
+	SHLQ      CL, R10
+	DECQ      R10
+	KMOVW     R10, K1
+	VMOVUPD.Z (DX)(DI*1), K1, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z1, K1, Z1
+
+squaresdone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VDIVSD        X0, X1, X1
+	VADDSD        eps+56(FP), X1, X1
+	VSQRTSD       X1, X1, X1
+	VMOVSD        vecConstf64avx512<>+128(SB), X2
+	VDIVSD        X1, X2, X2
+	VBROADCASTSD  X2, Z1
+	CMPB          nt+64(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	MOVQ          n+48(FP), CX
+	XORQ          DI, DI
+	SUBQ          $+32, CX
+	JLT           ntmaindone
+
+ntmain:
+	VMOVUPD    (DX)(DI*1), Z2
+	VMOVUPD    64(DX)(DI*1), Z4
+	VMOVUPD    128(DX)(DI*1), Z6
+	VMOVUPD    192(DX)(DI*1), Z8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Z3
+	VMOVUPD    64(R9)(DI*1), Z5
+	VMOVUPD    128(R9)(DI*1), Z7
+	VMOVUPD    192(R9)(DI*1), Z9
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z1, Z4, Z4
+	VMULPD     Z1, Z6, Z6
+	VMULPD     Z1, Z8, Z8
+	VMULPD     Z3, Z2, Z2
+	VMULPD     Z5, Z4, Z4
+	VMULPD     Z7, Z6, Z6
+	VMULPD     Z9, Z8, Z8
+	VMOVNTPD   Z2, (AX)(DI*1)
+	VMOVNTPD   Z4, 64(AX)(DI*1)
+	VMOVNTPD   Z6, 128(AX)(DI*1)
+	VMOVNTPD   Z8, 192(AX)(DI*1)
+	ADDQ       $+256, DI
+	SUBQ       $+32, CX
+	JGE        ntmain
+
+ntmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
+
+ntsingle:
+	VMOVUPD    (DX)(DI*1), Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Z3
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z3, Z2, Z2
+	VMOVNTPD   Z2, (AX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+8, CX
+	JGE        ntsingle
+
+ntsingledone:
+	ADDQ       $+8, CX
+	JZ         ntdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	VMOVUPD.Z  (DX)(DI*1), K1, Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD.Z  (R9)(DI*1), K1, Z3
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z3, Z2, Z2
+	VMOVUPD    Z2, K1, (AX)(DI*1)
+
+ntdone:
+	JMP written
+
+kept:
+	MOVQ n+48(FP), CX
+	XORQ DI, DI
+	SUBQ $+32, CX
+	JLT  resultmaindone
+
+resultmain:
+	VMOVUPD    (DX)(DI*1), Z2
+	VMOVUPD    64(DX)(DI*1), Z4
+	VMOVUPD    128(DX)(DI*1), Z6
+	VMOVUPD    192(DX)(DI*1), Z8
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Z3
+	VMOVUPD    64(R9)(DI*1), Z5
+	VMOVUPD    128(R9)(DI*1), Z7
+	VMOVUPD    192(R9)(DI*1), Z9
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z1, Z4, Z4
+	VMULPD     Z1, Z6, Z6
+	VMULPD     Z1, Z8, Z8
+	VMULPD     Z3, Z2, Z2
+	VMULPD     Z5, Z4, Z4
+	VMULPD     Z7, Z6, Z6
+	VMULPD     Z9, Z8, Z8
+	VMOVUPD    Z2, (AX)(DI*1)
+	VMOVUPD    Z4, 64(AX)(DI*1)
+	VMOVUPD    Z6, 128(AX)(DI*1)
+	VMOVUPD    Z8, 192(AX)(DI*1)
+	ADDQ       $+256, DI
+	SUBQ       $+32, CX
+	JGE        resultmain
+
+resultmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  resultsingledone
+
+resultsingle:
+	VMOVUPD    (DX)(DI*1), Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD    (R9)(DI*1), Z3
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z3, Z2, Z2
+	VMOVUPD    Z2, (AX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+8, CX
+	JGE        resultsingle
+
+resultsingledone:
+	ADDQ       $+8, CX
+	JZ         resultdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	VMOVUPD.Z  (DX)(DI*1), K1, Z2
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPD.Z  (R9)(DI*1), K1, Z3
+	VMULPD     Z1, Z2, Z2
+	VMULPD     Z3, Z2, Z2
+	VMOVUPD    Z2, K1, (AX)(DI*1)
+
+resultdone:
+written:
+	ADDQ BX, AX
+	MOVQ R8, DX
+	DECQ m+40(FP)
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -28,17 +29,12 @@ func vecPortable[T float]() vecKernels[T] {
 		mul:           rows(mulRow[T]),
 		sub:           rows(subRow[T]),
 		div:           rows(divRow[T]),
-		scaleMul:      rows(scaleMulRow[T]),
 		maximum:       rows(maximumRow[T]),
 		geluTanh:      unary[T](geluTanh),
 		sigmoid:       unary[T](sigmoid),
 		copy:          rows(copyRow[T]),
 		set:           rows(setRow[T]),
 		affineRows:    affineRowsPortable[T],
-		rowSum:        rowSumPortable[T],
-		addRowSum:     addRowSumPortable[T],
-		rowSquares:    rowSquaresPortable[T],
-		normalize:     normalizePortable[T],
 		dropout:       dropoutPortable[T],
 		softmaxRows:   softmaxRowsPortable[T],
 		colMax:        colMaxPortable[T],
@@ -46,9 +42,12 @@ func vecPortable[T float]() vecKernels[T] {
 		dots:          dotsPortable[T],
 		copyColumns:   copyColumnsPortable[T],
 		gatherRows:    gatherRowsPortable[T],
-		rowMax:        rowMaxPortable[T],
 		rowDistance:   rowDistancePortable[T],
-		rowExpSum:     rowExpSumPortable[T],
+		rowSums:       rowSumsPortable[T],
+		rowMaxes:      rowMaxesPortable[T],
+		rowExpSums:    rowExpSumsPortable[T],
+		layerNorm:     layerNormPortable[T],
+		rmsNorm:       rmsNormPortable[T],
 		colSum:        colSumPortable[T],
 		transpose:     transposeSquaresPortable[T],
 	}
@@ -194,12 +193,6 @@ func divRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func scaleMulRow[T float](dst, src, y []T, a, _ T) {
-	for j, x := range src {
-		dst[j] = a * x * y[j]
-	}
-}
-
 func maximumRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
 		dst[j] = max(x, y[j])
@@ -246,35 +239,6 @@ func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int, _ bool) 
 	}
 }
 
-func rowSumPortable[T float](src *T, n int) T {
-	var sum T
-	for _, x := range unsafe.Slice(src, n) {
-		sum += x
-	}
-	return sum
-}
-
-func addRowSumPortable[T float](dst, src, y *T, n int) T {
-	addRow(unsafe.Slice(dst, n), unsafe.Slice(src, n), unsafe.Slice(y, n), 0, 0)
-	return rowSumPortable(dst, n)
-}
-
-func rowSquaresPortable[T float](src *T, n int, mean T) T {
-	var sum T
-	for _, x := range unsafe.Slice(src, n) {
-		sum += (x - mean) * (x - mean)
-	}
-	return sum
-}
-
-func rowMaxPortable[T float](src *T, n int) T {
-	largest := *src
-	for _, x := range unsafe.Slice(src, n) {
-		largest = max(largest, x)
-	}
-	return largest
-}
-
 func rowDistancePortable[T float](src, y *T, n int) T {
 	var sum T
 	with := unsafe.Slice(y, n)
@@ -282,21 +246,6 @@ func rowDistancePortable[T float](src, y *T, n int) T {
 		sum += (x - with[j]) * (x - with[j])
 	}
 	return sum
-}
-
-func rowExpSumPortable[T float](src *T, n int, largest T) T {
-	var sum T
-	for _, x := range unsafe.Slice(src, n) {
-		sum += T(math.Exp(float64(x - largest)))
-	}
-	return sum
-}
-
-func normalizePortable[T float](dst, src, gamma, beta *T, n int, mean, scale T, _ bool) {
-	to, factors, summands := unsafe.Slice(dst, n), unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
-	for j, x := range unsafe.Slice(src, n) {
-		to[j] = (x-mean)*scale*factors[j] + summands[j]
-	}
 }
 
 func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32, _ bool) {
@@ -377,6 +326,74 @@ func transposeSquaresPortable[T float](dst, src *T, ldd, lds, m, n int, _ bool) 
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {
 			to[j*ldd+i] = x
+		}
+	}
+}
+
+// rowOf is n elements of row i.
+func rowOf[T float](p *T, i, ld, n int) []T { return unsafe.Slice(p, i*ld+n)[i*ld:] }
+
+func sumOf[T float](row []T) T {
+	var sum T
+	for _, x := range row {
+		sum += x
+	}
+	return sum
+}
+
+func rowSumsPortable[T float](dst, src *T, lds, m, n int) {
+	for i := range m {
+		unsafe.Slice(dst, m)[i] = sumOf(rowOf(src, i, lds, n))
+	}
+}
+
+func rowMaxesPortable[T float](dst, src *T, lds, m, n int) {
+	for i := range m {
+		unsafe.Slice(dst, m)[i] = slices.Max(rowOf(src, i, lds, n))
+	}
+}
+
+func rowExpSumsPortable[T float](sums, largest, src *T, lds, m, n int) {
+	rowMaxesPortable(largest, src, lds, m, n)
+	for i, most := range unsafe.Slice(largest, m) {
+		var sum T
+		for _, x := range rowOf(src, i, lds, n) {
+			sum += T(math.Exp(float64(x - most)))
+		}
+		unsafe.Slice(sums, m)[i] = sum
+	}
+}
+
+func layerNormPortable[T float](dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
+	factors, summands := unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
+	for i := range m {
+		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)
+		if y != nil {
+			addRow(to, from, rowOf(y, i, ldy, n), 0, 0)
+			from = to
+		}
+		mean, squares := sumOf(from)/T(n), T(0)
+		for _, x := range from {
+			squares += (x - mean) * (x - mean)
+		}
+		scale := T(1 / math.Sqrt(float64(squares/T(n)+eps)))
+		for j, x := range from {
+			to[j] = (x-mean)*scale*factors[j] + summands[j]
+		}
+	}
+}
+
+func rmsNormPortable[T float](dst, src, gamma *T, ldd, lds, m, n int, eps T, _ bool) {
+	factors := unsafe.Slice(gamma, n)
+	for i := range m {
+		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)
+		var squares T
+		for _, x := range from {
+			squares += x * x
+		}
+		scale := T(1 / math.Sqrt(float64(squares/T(n)+eps)))
+		for j, x := range from {
+			to[j] = x * scale * factors[j]
 		}
 	}
 }

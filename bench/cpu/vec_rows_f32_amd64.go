@@ -25,66 +25,6 @@ func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, sc
 //go:noescape
 func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32)
 
-// vecRowSumF32AVX512:
-//
-//	sum := 0
-//	for j := range n {
-//		sum += src[j]
-//	}
-//
-//go:noescape
-func vecRowSumF32AVX512(src *float32, n int) float32
-
-// vecRowSumF32AVX2 is the same loop.
-//
-//go:noescape
-func vecRowSumF32AVX2(src *float32, n int) float32
-
-// vecAddRowSumF32AVX512:
-//
-//	sum := 0
-//	for j := range n {
-//		dst[j] = src[j] + y[j]
-//		sum += dst[j]
-//	}
-//
-//go:noescape
-func vecAddRowSumF32AVX512(dst, src, y *float32, n int) float32
-
-// vecAddRowSumF32AVX2 is the same loop.
-//
-//go:noescape
-func vecAddRowSumF32AVX2(dst, src, y *float32, n int) float32
-
-// vecRowSquaresF32AVX512:
-//
-//	sum := 0
-//	for j := range n {
-//		sum += (src[j] - mean) * (src[j] - mean)
-//	}
-//
-//go:noescape
-func vecRowSquaresF32AVX512(src *float32, n int, mean float32) float32
-
-// vecRowSquaresF32AVX2 is the same loop.
-//
-//go:noescape
-func vecRowSquaresF32AVX2(src *float32, n int, mean float32) float32
-
-// vecNormalizeF32AVX512:
-//
-//	for j := range n {
-//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
-//	}
-//
-//go:noescape
-func vecNormalizeF32AVX512(dst, src, gamma, beta *float32, n int, mean, scale float32, nt bool)
-
-// vecNormalizeF32AVX2 is the same loop.
-//
-//go:noescape
-func vecNormalizeF32AVX2(dst, src, gamma, beta *float32, n int, mean, scale float32, nt bool)
-
 // vecDropoutF32AVX512:
 //
 //	for j := range n {
@@ -171,21 +111,6 @@ func vecCopyColumnsF32AVX512(dst, src *float32, lds, m, n int)
 //go:noescape
 func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)
 
-// vecRowMaxF32AVX512:
-//
-//	largest := src[0]
-//	for j := range n {
-//		largest = max(largest, src[j])
-//	}
-//
-//go:noescape
-func vecRowMaxF32AVX512(src *float32, n int) float32
-
-// vecRowMaxF32AVX2 is the same loop.
-//
-//go:noescape
-func vecRowMaxF32AVX2(src *float32, n int) float32
-
 // vecRowDistanceF32AVX512:
 //
 //	sum := 0
@@ -200,21 +125,6 @@ func vecRowDistanceF32AVX512(src, y *float32, n int) float32
 //
 //go:noescape
 func vecRowDistanceF32AVX2(src, y *float32, n int) float32
-
-// vecRowExpSumF32AVX512:
-//
-//	sum := 0
-//	for j := range n {
-//		sum += exp(src[j] - largest)
-//	}
-//
-//go:noescape
-func vecRowExpSumF32AVX512(src *float32, n int, largest float32) float32
-
-// vecRowExpSumF32AVX2 is the same loop.
-//
-//go:noescape
-func vecRowExpSumF32AVX2(src *float32, n int, largest float32) float32
 
 // vecColSumF32AVX512:
 //
@@ -247,3 +157,104 @@ func vecTransposeF32AVX512(dst, src *float32, ldd, lds, m, n int, nt bool)
 //
 //go:noescape
 func vecTransposeF32AVX2(dst, src *float32, ldd, lds, m, n int, nt bool)
+
+// vecRowSumsF32AVX512:
+//
+//	for i := range m {
+//		dst[i] = 0
+//		for j := range n {
+//			dst[i] += src[i*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecRowSumsF32AVX512(dst, src *float32, lds, m, n int)
+
+// vecRowSumsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowSumsF32AVX2(dst, src *float32, lds, m, n int)
+
+// vecRowMaxesF32AVX512:
+//
+//	for i := range m {
+//		dst[i] = src[i*lds]
+//		for j := range n {
+//			dst[i] = max(dst[i], src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecRowMaxesF32AVX512(dst, src *float32, lds, m, n int)
+
+// vecRowMaxesF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowMaxesF32AVX2(dst, src *float32, lds, m, n int)
+
+// vecRowExpSumsF32AVX512:
+//
+//	for i := range m {
+//		largest[i] = max(src[i*lds:][:n]...)
+//		sums[i] = 0
+//		for j := range n {
+//			sums[i] += exp(src[i*lds+j] - largest[i])
+//		}
+//	}
+//
+//go:noescape
+func vecRowExpSumsF32AVX512(sums, largest, src *float32, lds, m, n int)
+
+// vecRowExpSumsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRowExpSumsF32AVX2(sums, largest, src *float32, lds, m, n int)
+
+// vecLayerNormF32AVX512:
+//
+//	for i := range m {
+//		x := src[i*lds:][:n]
+//		if y != nil {
+//			for j := range n {
+//				dst[i*ldd+j] = x[j] + y[i*ldy+j]
+//			}
+//			x = dst[i*ldd:][:n]
+//		}
+//		mean, squares := sum(x)/n, 0
+//		for j := range n {
+//			squares += (x[j] - mean) * (x[j] - mean)
+//		}
+//		scale := 1 / sqrt(squares/n+eps)
+//		for j := range n {
+//			dst[i*ldd+j] = (x[j]-mean)*scale*gamma[j] + beta[j]
+//		}
+//	}
+//
+//go:noescape
+func vecLayerNormF32AVX512(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+
+// vecLayerNormF32AVX2 is the same loop.
+//
+//go:noescape
+func vecLayerNormF32AVX2(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+
+// vecRMSNormF32AVX512:
+//
+//	for i := range m {
+//		squares := 0
+//		for j := range n {
+//			squares += src[i*lds+j] * src[i*lds+j]
+//		}
+//		scale := 1 / sqrt(squares/n+eps)
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] * scale * gamma[j]
+//		}
+//	}
+//
+//go:noescape
+func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+
+// vecRMSNormF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -42,36 +43,14 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 				t.Fatalf("cpu: %s %T %s n=%d: [%d] = %g, want %g +- %g", isa, got, name, n, i, got, want, bound)
 			}
 		}
-		var sum, magnitude, squares, added, addedMagnitude float64
-		for i := range x {
-			v, w := float64(x[i]), float64(x[i]+y[i])
-			sum, magnitude = sum+v, magnitude+math.Abs(v)
-			squares += (v - mean) * (v - mean)
-			added, addedMagnitude = added+w, addedMagnitude+math.Abs(w)
-		}
-		check("rowSum", 0, k.rowSum(&x[0], n), sum, gamma[T](n)*magnitude)
-		check("rowSquares", 0, k.rowSquares(&x[0], n, mean), squares, gamma[T](n+2)*squares)
-		check("addRowSum", 0, k.addRowSum(&dst[0], &x[0], &y[0], n), added, gamma[T](n)*addedMagnitude)
-		for i := range x {
-			check("addRowSum", i, dst[i], float64(x[i]+y[i]), 0)
-		}
-		var distance, exponentials float64
-		largest := math.Inf(-1)
+		var distance float64
 		for i := range x {
 			d := float64(x[i]) - float64(y[i])
-			distance, largest = distance+d*d, max(largest, float64(x[i]))
-		}
-		for i := range x {
-			exponentials += math.Exp(float64(x[i]) - largest)
+			distance += d * d
 		}
 		check("rowDistance", 0, k.rowDistance(&x[0], &y[0], n), distance, gamma[T](n+4)*distance)
-		check("rowMax", 0, k.rowMax(&x[0], n), largest, 0)
-		// Arguments reach down to -8, where a rounding is as many ulp of the result.
-		check("rowExpSum", 0, k.rowExpSum(&x[0], n, T(largest)), exponentials, gamma[T](n+16)*exponentials)
-		k.normalize(&dst[0], &x[0], &gamma1[0], &beta[0], n, mean, scale, nt)
-		for i := range x {
-			v, b := (float64(x[i])-mean)*scale*float64(gamma1[i]), float64(beta[i])
-			check("normalize", i, dst[i], v+b, gamma[T](4)*(math.Abs(v)+math.Abs(b)))
+		for _, m := range []int{1, 3} {
+			testRowsOf(t, isa, m, n/m, rows, nt)
 		}
 		k.dropout(&dst[0], &x[0], n, scale, least, at, nt)
 		for i := range x {
@@ -140,4 +119,66 @@ func testTranspose[T float](t *testing.T, isa ISA) {
 			}
 		}
 	}
+}
+
+// testRowsOf checks what is done to each of m rows of n elements.
+func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) {
+	if n == 0 {
+		return
+	}
+	const eps = 0.125
+	k := vecKernelsFor[T](isa)
+	dst, x, y, weights, beta := rows[0], rows[1], rows[2], rows[3], rows[4]
+	check := func(name string, i, j int, got T, want, bound float64) {
+		t.Helper()
+		if e := math.Abs(float64(got) - want); !(e <= bound) {
+			t.Fatalf("cpu: %s %T %s %dx%d: [%d,%d] = %g, want %g +- %g", isa, got, name, m, n, i, j, got, want, bound)
+		}
+	}
+	var sums, maxima, exponentials, largest [3]T
+	k.rowSums(&sums[0], &x[0], n, m, n)
+	k.rowMaxes(&maxima[0], &x[0], n, m, n)
+	k.rowExpSums(&exponentials[0], &largest[0], &x[0], n, m, n)
+	for i := range m {
+		row := x[i*n:][:n]
+		most, sum, magnitude, e := float64(slices.Max(row)), 0.0, 0.0, 0.0
+		for _, v := range row {
+			sum, magnitude = sum+float64(v), magnitude+math.Abs(float64(v))
+			e += math.Exp(float64(v) - most)
+		}
+		check("rowSums", i, 0, sums[i], sum, gamma[T](n)*magnitude)
+		check("rowMaxes", i, 0, maxima[i], most, 0)
+		check("rowExpSums", i, 0, largest[i], most, 0)
+		// Arguments reach down to -8, where a rounding is as many ulp of the result.
+		check("rowExpSums", i, 1, exponentials[i], e, gamma[T](n+16)*e)
+	}
+	norm := func(name string, layer bool, x func(i int) float64) {
+		for i := range m {
+			mean, squares := 0.0, 0.0
+			for j := range n {
+				if layer {
+					mean += x(i*n+j) / float64(n)
+				}
+			}
+			for j := range n {
+				squares += (x(i*n+j) - mean) * (x(i*n+j) - mean)
+			}
+			scale := 1 / math.Sqrt(squares/float64(n)+eps)
+			for j := range n {
+				w := float64(weights[j])
+				want, off := (x(i*n+j)-mean)*scale*w, (math.Abs(x(i*n+j))+math.Abs(mean)+1)*scale*math.Abs(w)
+				if layer {
+					want, off = want+float64(beta[j]), off+math.Abs(float64(beta[j]))
+				}
+				check(name, i, j, dst[i*n+j], want, gamma[T](n+8)*off*(1+scale))
+			}
+		}
+	}
+	alone := func(i int) float64 { return float64(x[i]) }
+	k.rmsNorm(&dst[0], &x[0], &weights[0], n, n, m, n, eps, nt)
+	norm("rmsNorm", false, alone)
+	k.layerNorm(&dst[0], &x[0], nil, &weights[0], &beta[0], n, n, n, m, n, eps, nt)
+	norm("layerNorm", true, alone)
+	k.layerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], n, n, n, m, n, eps, false)
+	norm("layerNorm of a sum", true, func(i int) float64 { return float64(x[i] + y[i]) })
 }

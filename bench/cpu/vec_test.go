@@ -48,7 +48,6 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"siluMul", k.siluMul, true, func(x, y, _, _ float64) (float64, float64) { return silu(x) * y, (siluBound + 1) * math.Abs(x*y) }},
 		{"sub", k.sub, true, func(x, y, _, _ float64) (float64, float64) { return x - y, plus(x, y) }},
 		{"div", k.div, true, func(x, y, _, _ float64) (float64, float64) { return x / y, math.Abs(x / y) }},
-		{"scaleMul", k.scaleMul, true, func(x, y, a, _ float64) (float64, float64) { return a * x * y, 2 * math.Abs(a*x*y) }},
 		{"maximum", k.maximum, true, func(x, y, _, _ float64) (float64, float64) { return max(x, y), 0 }},
 		{"geluTanh", k.geluTanh, false, func(x, _, _, _ float64) (float64, float64) { return geluTanh(x), geluBound * math.Abs(x) }},
 		{"sigmoid", k.sigmoid, false, ulps(sigmoid, 3)},

@@ -25,7 +25,7 @@ func main() {
 				g.softmax()
 				g.columns()
 				g.reductions()
-				g.normalize()
+				g.norms()
 				g.dropout()
 				g.dots()
 				g.copyColumns()

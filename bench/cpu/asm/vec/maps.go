@@ -23,7 +23,6 @@ type mapped struct {
 	perRow  bool // a and b are one of each row
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
-	follow  bool // the next row is fetched meanwhile
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
@@ -72,7 +71,6 @@ func (g *gen) maps() {
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
 		{name: "Max", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
-		{name: "ScaleMul", y: true, a: true, follow: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(mul(x, v.a), v.y()) }},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", unroll: 8, f: same},
@@ -147,11 +145,6 @@ func (g *gen) mapKernel(k mapped) {
 		g.bytes(lds)
 		perRow = append(perRow, g.gatherRow(src, next, lds, m))
 	}
-	if k.follow {
-		next = g.GP64()
-		advancing = append(advancing, next)
-		perRow = append(perRow, func() { g.LEAQ(operand.Mem{Base: src, Index: n, Scale: uint8(g.size)}, next) })
-	}
 	at := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
@@ -163,7 +156,7 @@ func (g *gen) mapKernel(k mapped) {
 				g.get(at(src, u), mask, x)
 			}
 			switch {
-			case k.gather, k.follow:
+			case k.gather:
 				g.emit("PREFETCHT0", at(next, u))
 			case k.unroll < 8:
 				g.fetchAhead(src, nil, u)
@@ -191,24 +184,24 @@ func (g *gen) mapKernel(k mapped) {
 		name  string
 		count int
 		nt    bool
-	}{{"nt", unroll, true}, {"main", unroll, false}, {"single", 1, false}} {
-		if step.nt {
-			g.skipUnlessNT(dst, step.name+"skip")
+	}{{"nt", unroll, true}, {"ntsingle", 1, true}, {"main", unroll, false}, {"single", 1, false}} {
+		switch step.name {
+		case "nt":
+			g.skipUnlessNT(dst, "main")
+		case "main":
+			g.Label("main")
 		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(step.name + "done"))
-		g.Label(step.name)
+		g.Label(step.name + "loop")
 		vectors(step.count, nil, step.nt)
 		for _, p := range advancing {
 			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)
 		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
-		g.JGE(operand.LabelRef(step.name))
+		g.JGE(operand.LabelRef(step.name + "loop"))
 		g.Label(step.name + "done")
 		g.ADDQ(operand.I32(step.count*g.lanes()), left)
-		if step.nt {
-			g.Label(step.name + "skip")
-		}
 	}
 	g.JZ(operand.LabelRef("next"))
 	vectors(1, g.mask(left), false)

@@ -11,12 +11,10 @@ import (
 const accumulators = 4
 
 func (g *gen) reductions() {
-	g.rowSum("RowSum", "func(src *T, n int) T", false)
-	g.rowSum("AddRowSum", "func(dst, src, y *T, n int) T", true)
-	g.rowSquares()
-	g.rowMax()
+	g.reduceRows("RowSums", "VADD", g.num(0))
+	g.reduceRows("RowMaxes", "VMAX", g.num(math.Inf(-1)))
+	g.rowExpSums()
 	g.rowDistance()
-	g.rowExpSum()
 }
 
 // strip walks the n elements of a row: accumulators vectors at a time, single
@@ -80,14 +78,6 @@ func (g *gen) result(mnemonic string, acc []reg.VecVirtual) {
 	g.end()
 }
 
-// following is where the row behind this one begins: what takes long for a row fetches
-// the next one meanwhile.
-func (g *gen) following(src, n reg.GPVirtual) reg.GPVirtual {
-	next := g.GP64()
-	g.LEAQ(operand.Mem{Base: src, Index: n, Scale: uint8(g.size)}, next)
-	return next
-}
-
 func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	acc := make([]reg.VecVirtual, accumulators)
 	for i := range acc {
@@ -97,81 +87,48 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
-// rowSum sums up a row, or dst = src + y.
-func (g *gen) rowSum(name, signature string, add bool) {
-	g.begin(name, signature)
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
-	var dst, y reg.GPVirtual
-	if add {
-		dst, y = g.load("dst"), g.load("y")
+// row is the vectors of a row at an offset.
+func (g *gen) row(base, at reg.Register) func(u int) operand.Mem {
+	return func(u int) operand.Mem {
+		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 	}
-	acc := g.accumulate(g.num(0))
-	next := g.following(src, n)
-	g.strip("strip", n, at, func(count int, mask *mask) {
-		for u := range count {
-			vector := func(base reg.Register) operand.Mem {
-				return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
-			}
-			g.PREFETCHT0(vector(next))
-			if mask == nil && !add {
-				g.op("VADD", vector(src), acc[u], acc[u])
-				continue
-			}
-			x := g.vector()
-			g.get(vector(src), mask, x)
-			if add {
-				z := g.vector()
-				g.get(vector(y), mask, z)
-				g.op("VADD", z, x, x)
-				g.put(x, mask, vector(dst))
-			}
-			g.accumulateMasked(x, mask, acc[u])
-		}
-	})
-	g.result("VADD", acc)
 }
 
-func (g *gen) rowSquares() {
-	g.begin("RowSquares", "func(src *T, n int, mean T) T")
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
-	mean := g.vector()
-	g.broadcast(g.argument("mean"), mean)
-	acc := g.accumulate(g.num(0))
-	g.strip("strip", n, at, func(count int, mask *mask) {
-		for u := range count {
-			x := g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.op("VSUB", mean, x, x)
-			if mask == nil {
-				g.op("VFMADD231", x, x, acc[u])
-				continue
-			}
-			g.op("VMUL", x, x, x)
-			g.accumulateMasked(x, mask, acc[u])
-		}
-	})
-	g.result("VADD", acc)
+// storeOne writes the first element of a vector and moves the pointer on.
+func (g *gen) storeOne(v reg.VecVirtual, to reg.GPVirtual) {
+	g.emit("VMOVS"+g.mnemonic, v.AsX(), operand.Mem{Base: to})
+	g.ADDQ(operand.I32(g.size), to)
 }
 
-// rowMax is the largest element of a row.
-func (g *gen) rowMax() {
-	g.begin("RowMax", "func(src *T, n int) T")
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
-	acc := g.accumulate(g.num(math.Inf(-1)))
-	next := g.following(src, n)
+// reduceRows writes a number of each row. The next row is fetched meanwhile: what takes
+// place at the end of each keeps the loads from running ahead.
+func (g *gen) reduceRows(name, mnemonic string, empty konst) {
+	g.begin(name, "func(dst, src *T, lds, m, n int)")
+	dst, src, lds, m := g.load("dst"), g.load("src"), g.load("lds"), g.load("m")
+	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	g.bytes(lds)
+	from, ahead := g.row(src, at), g.row(next, at)
+	g.Label("row")
+	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	acc := g.accumulate(empty)
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
-			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
-			g.maximum(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, acc[u])
+			g.PREFETCHT0(ahead(u))
+			g.join(mnemonic, from(u), mask, empty, acc[u])
 		}
 	})
-	g.result("VMAX", acc)
+	g.storeOne(g.fold(mnemonic, acc), dst)
+	g.MOVQ(next, src)
+	g.DECQ(m)
+	g.JNZ(operand.LabelRef("row"))
+	g.end()
 }
 
-// maximum raises acc to the selected lanes of a vector, which may be in memory.
-func (g *gen) maximum(v operand.Op, mask *mask, acc reg.Register) {
+// join adds the selected lanes of a vector, which may be in memory, to acc, or raises acc
+// to them; the others count as empty.
+func (g *gen) join(mnemonic string, v operand.Op, mask *mask, empty konst, acc reg.Register) {
 	if mask == nil {
-		g.op("VMAX", v, acc, acc)
+		g.op(mnemonic, v, acc, acc)
 		return
 	}
 	x, inRegister := v.(reg.Register)
@@ -179,10 +136,10 @@ func (g *gen) maximum(v operand.Op, mask *mask, acc reg.Register) {
 		x = g.vector()
 		g.get(v.(operand.Mem), mask, x)
 	}
-	low := g.vector()
-	g.set(g.num(math.Inf(-1)), low)
-	g.only(mask, low, x)
-	g.op("VMAX", x, acc, acc)
+	others := g.vector()
+	g.set(empty, others)
+	g.only(mask, others, x)
+	g.op(mnemonic, x, acc, acc)
 }
 
 // rowDistance is the sum of (src - y)^2.
@@ -202,28 +159,44 @@ func (g *gen) rowDistance() {
 	g.result("VADD", acc)
 }
 
-// rowExpSum is the sum of e^(src - largest). The next row is fetched meanwhile.
-func (g *gen) rowExpSum() {
-	g.begin("RowExpSum", "func(src *T, n int, largest T) T")
-	src, n, at := g.load("src"), g.load("n"), g.GP64()
-	largest := g.vector()
-	g.broadcast(g.argument("largest"), largest)
+// rowExpSums writes the maximum of each row and the sum of the exponentials of the distance
+// to it. The next row is fetched meanwhile.
+func (g *gen) rowExpSums() {
+	g.begin("RowExpSums", "func(sums, largest, src *T, lds, m, n int)")
+	sums, maxima, src, lds, m := g.load("sums"), g.load("largest"), g.load("src"), g.load("lds"), g.load("m")
+	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	g.bytes(lds)
+	lowest := g.num(math.Inf(-1))
 	g.pin(g.exp2MinFlushed(), g.num(g.magic()), g.num(math.Log2E))
+	from, ahead := g.row(src, at), g.row(next, at)
+	g.Label("row")
+	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	acc := g.accumulate(lowest)
+	g.strip("max", n, at, func(count int, mask *mask) {
+		for u := range count {
+			g.join("VMAX", from(u), mask, lowest, acc[u])
+		}
+	})
+	largest := g.fold("VMAX", acc)
+	g.storeOne(largest, maxima)
 	g.op("VMUL", g.num(math.Log2E), largest, largest)
-	acc := g.accumulate(g.num(0))
-	next := g.following(src, n)
-	g.strip("strip", n, at, func(count int, mask *mask) {
-		for line := 0; line < count*g.isa.Bytes; line += 64 {
-			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: line})
+	acc = g.accumulate(g.num(0))
+	g.strip("exp", n, at, func(count int, mask *mask) {
+		for u := range count {
+			g.PREFETCHT0(ahead(u))
 		}
 		g.interleave(count, func(u int) {
 			x := g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
+			g.get(from(u), mask, x)
 			g.op("VFMSUB213", largest, g.num(math.Log2E), x)
 			g.accumulateMasked(g.exp2NonPositive(x), mask, acc[u])
 		})
 	})
-	g.result("VADD", acc)
+	g.storeOne(g.fold("VADD", acc), sums)
+	g.MOVQ(next, src)
+	g.DECQ(m)
+	g.JNZ(operand.LabelRef("row"))
+	g.end()
 }
 
 // softmax passes over each row three times: the maximum, of src or of dst = src + y; the
@@ -249,7 +222,8 @@ func (g *gen) softmax() {
 	g.TESTQ(row, row)
 	g.CMOVQEQ(dst, row)
 
-	acc := g.accumulate(g.num(math.Inf(-1)))
+	lowest := g.num(math.Inf(-1))
+	acc := g.accumulate(lowest)
 	g.TESTQ(y, y)
 	g.JZ(operand.LabelRef("plain"))
 	g.strip("add", n, at, func(count int, mask *mask) {
@@ -259,7 +233,7 @@ func (g *gen) softmax() {
 			g.get(memory(y, u), mask, z)
 			g.op("VADD", z, x, x)
 			g.put(x, mask, memory(row, u))
-			g.maximum(x, mask, acc[u])
+			g.join("VMAX", x, mask, lowest, acc[u])
 		}
 	})
 	g.ADDQ(ldy, y)
@@ -268,7 +242,7 @@ func (g *gen) softmax() {
 	g.Label("plain")
 	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
-			g.maximum(memory(src, u), mask, acc[u])
+			g.join("VMAX", memory(src, u), mask, lowest, acc[u])
 		}
 	})
 	g.MOVQ(src, from)
@@ -302,7 +276,7 @@ func (g *gen) softmax() {
 				x := g.vector()
 				g.get(memory(row, u), mask, x)
 				g.op("VMUL", inverse, x, x)
-				g.store(x, mask, nt && count > 1, memory(dst, u))
+				g.store(x, mask, nt && mask == nil, memory(dst, u))
 			}
 		}
 	}
