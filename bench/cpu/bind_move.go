@@ -47,18 +47,18 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 // of that many elements are some cache lines.
 const transposeBlock = 64
 
-// bindTranspose cuts a matrix into blocks, one row of blocks of the result after the other.
+// bindTranspose cuts a matrix into blocks, one row of them after the other.
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	transpose, square := vecKernelsFor[T](ws.isa).transpose, squareOf[T](ws.isa)
-	down := ceilDiv(m, transposeBlock)
-	parts := partsOf(ws, down*ceilDiv(n, transposeBlock), 1)
+	across := ceilDiv(n, transposeBlock)
+	parts := partsOf(ws, ceilDiv(m, transposeBlock)*across, 1)
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		nt = nt && m%lineElems == 0
 		return func(w *worker) {
 			for b := parts[w.id].lo; b < parts[w.id].hi; b++ {
-				i, j := b%down*transposeBlock, b/down*transposeBlock
+				i, j := b/across*transposeBlock, b%across*transposeBlock
 				rows, cols := min(transposeBlock, m-i), min(transposeBlock, n-j)
 				wholeRows, wholeCols := rows/square*square, cols/square*square
 				if wholeRows > 0 && wholeCols > 0 {

@@ -4764,9 +4764,12 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	MOVQ         room+24(FP), R12
-	TESTQ        R12, R12
-	CMOVQEQ      AX, R12
+	LEAQ         2048(CX), R12
+	CMPQ         R12, R11
+	CMOVQLT      R11, R12
+	MOVQ         room+24(FP), R13
+	TESTQ        R13, R13
+	CMOVQEQ      AX, R13
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
@@ -4782,22 +4785,22 @@ addmain:
 	VMOVUPS (CX)(R10*1), Y6
 	VMOVUPS (DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (R12)(R10*1)
+	VMOVUPS Y6, (R13)(R10*1)
 	VMAXPS  Y6, Y2, Y2
 	VMOVUPS 32(CX)(R10*1), Y6
 	VMOVUPS 32(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 32(R12)(R10*1)
+	VMOVUPS Y6, 32(R13)(R10*1)
 	VMAXPS  Y6, Y3, Y3
 	VMOVUPS 64(CX)(R10*1), Y6
 	VMOVUPS 64(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 64(R12)(R10*1)
+	VMOVUPS Y6, 64(R13)(R10*1)
 	VMAXPS  Y6, Y4, Y4
 	VMOVUPS 96(CX)(R10*1), Y6
 	VMOVUPS 96(DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 96(R12)(R10*1)
+	VMOVUPS Y6, 96(R13)(R10*1)
 	VMAXPS  Y6, Y5, Y5
 	ADDQ    $+128, R10
 	SUBQ    $+32, R9
@@ -4812,7 +4815,7 @@ addsingle:
 	VMOVUPS (CX)(R10*1), Y6
 	VMOVUPS (DX)(R10*1), Y7
 	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (R12)(R10*1)
+	VMOVUPS Y6, (R13)(R10*1)
 	VMAXPS  Y6, Y2, Y2
 	ADDQ    $+32, R10
 	SUBQ    $+8, R9
@@ -4821,21 +4824,21 @@ addsingle:
 addsingledone:
 	ADDQ         $+8, R9
 	JZ           adddone
-	LEAQ         vecMaskf32avx2<>+32(SB), R13
+	LEAQ         vecMaskf32avx2<>+32(SB), R14
 	SHLQ         $0x02, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y6
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y6
 	VMASKMOVPS   (CX)(R10*1), Y6, Y7
 	VMASKMOVPS   (DX)(R10*1), Y6, Y8
 	VADDPS       Y8, Y7, Y7
-	VMASKMOVPS   Y7, Y6, (R12)(R10*1)
+	VMASKMOVPS   Y7, Y6, (R13)(R10*1)
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
 	VMAXPS       Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
-	MOVQ R12, CX
+	MOVQ R13, CX
 	JMP  known
 
 plain:
@@ -4867,10 +4870,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, R9
 	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R13
+	LEAQ         vecMaskf32avx2<>+32(SB), R14
 	SHLQ         $0x02, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y6
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y6
 	VMASKMOVPS   (CX)(R10*1), Y6, Y7
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
 	VBLENDVPS    Y6, Y7, Y8, Y7
@@ -4901,8 +4904,8 @@ known:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R11)(R10*1)
-	PREFETCHT0   64(R11)(R10*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   64(R12)(R10*1)
 	VMOVUPS      (CX)(R10*1), Y8
 	VMOVUPS      32(CX)(R10*1), Y11
 	VMOVUPS      64(CX)(R10*1), Y14
@@ -4963,10 +4966,10 @@ expmain:
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y15, Y14, Y14
 	VMULPS       Y18, Y17, Y17
-	VMOVUPS      Y8, (R12)(R10*1)
-	VMOVUPS      Y11, 32(R12)(R10*1)
-	VMOVUPS      Y14, 64(R12)(R10*1)
-	VMOVUPS      Y17, 96(R12)(R10*1)
+	VMOVUPS      Y8, (R13)(R10*1)
+	VMOVUPS      Y11, 32(R13)(R10*1)
+	VMOVUPS      Y14, 64(R13)(R10*1)
+	VMOVUPS      Y17, 96(R13)(R10*1)
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y11, Y5, Y5
 	VADDPS       Y14, Y6, Y6
@@ -4981,7 +4984,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R11)(R10*1)
+	PREFETCHT0   (R12)(R10*1)
 	VMOVUPS      (CX)(R10*1), Y8
 	VFMSUB213PS  Y2, Y3, Y8
 	VMAXPS       Y8, Y0, Y8
@@ -4997,7 +5000,7 @@ expsingle:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
 	VPSLLD       $0x17, Y9, Y9
 	VMULPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (R12)(R10*1)
+	VMOVUPS      Y8, (R13)(R10*1)
 	VADDPS       Y8, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+8, R9
@@ -5006,11 +5009,11 @@ expsingle:
 expsingledone:
 	ADDQ         $+8, R9
 	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R13
+	LEAQ         vecMaskf32avx2<>+32(SB), R14
 	SHLQ         $0x02, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y8
-	PREFETCHT0   (R11)(R10*1)
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y8
+	PREFETCHT0   (R12)(R10*1)
 	VMASKMOVPS   (CX)(R10*1), Y8, Y9
 	VFMSUB213PS  Y2, Y3, Y9
 	VMAXPS       Y9, Y0, Y9
@@ -5026,7 +5029,7 @@ expsingledone:
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y9
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y9, Y9
-	VMASKMOVPS   Y9, Y8, (R12)(R10*1)
+	VMASKMOVPS   Y9, Y8, (R13)(R10*1)
 	VANDPS       Y8, Y9, Y9
 	VADDPS       Y9, Y4, Y4
 
@@ -5043,7 +5046,7 @@ expdone:
 	VBROADCASTSS X4, Y4
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
 	VDIVPS       Y4, Y2, Y2
-	CMPQ         R12, AX
+	CMPQ         R13, AX
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
@@ -5053,16 +5056,16 @@ expdone:
 	JLT          streammaindone
 
 streammain:
-	VMOVUPS  (R12)(R10*1), Y3
+	VMOVUPS  (R13)(R10*1), Y3
 	VMULPS   Y2, Y3, Y3
 	VMOVNTPS Y3, (AX)(R10*1)
-	VMOVUPS  32(R12)(R10*1), Y3
+	VMOVUPS  32(R13)(R10*1), Y3
 	VMULPS   Y2, Y3, Y3
 	VMOVNTPS Y3, 32(AX)(R10*1)
-	VMOVUPS  64(R12)(R10*1), Y3
+	VMOVUPS  64(R13)(R10*1), Y3
 	VMULPS   Y2, Y3, Y3
 	VMOVNTPS Y3, 64(AX)(R10*1)
-	VMOVUPS  96(R12)(R10*1), Y3
+	VMOVUPS  96(R13)(R10*1), Y3
 	VMULPS   Y2, Y3, Y3
 	VMOVNTPS Y3, 96(AX)(R10*1)
 	ADDQ     $+128, R10
@@ -5075,7 +5078,7 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPS  (R12)(R10*1), Y3
+	VMOVUPS  (R13)(R10*1), Y3
 	VMULPS   Y2, Y3, Y3
 	VMOVNTPS Y3, (AX)(R10*1)
 	ADDQ     $+32, R10
@@ -5089,7 +5092,7 @@ streamsingledone:
 	SHLQ       $0x02, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPS (R12)(R10*1), Y3, Y4
+	VMASKMOVPS (R13)(R10*1), Y3, Y4
 	VMULPS     Y2, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(R10*1)
 
@@ -5103,16 +5106,16 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPS (R12)(R10*1), Y3
+	VMOVUPS (R13)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, (AX)(R10*1)
-	VMOVUPS 32(R12)(R10*1), Y3
+	VMOVUPS 32(R13)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 32(AX)(R10*1)
-	VMOVUPS 64(R12)(R10*1), Y3
+	VMOVUPS 64(R13)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 64(AX)(R10*1)
-	VMOVUPS 96(R12)(R10*1), Y3
+	VMOVUPS 96(R13)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, 96(AX)(R10*1)
 	ADDQ    $+128, R10
@@ -5125,7 +5128,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (R12)(R10*1), Y3
+	VMOVUPS (R13)(R10*1), Y3
 	VMULPS  Y2, Y3, Y3
 	VMOVUPS Y3, (AX)(R10*1)
 	ADDQ    $+32, R10
@@ -5139,7 +5142,7 @@ scalesingledone:
 	SHLQ       $0x02, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPS (R12)(R10*1), Y3, Y4
+	VMASKMOVPS (R13)(R10*1), Y3, Y4
 	VMULPS     Y2, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(R10*1)
 
@@ -5477,7 +5480,7 @@ return:
 	RET
 
 // func vecRowSumsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5487,6 +5490,9 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
@@ -5497,13 +5503,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPS     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
 	VADDPS     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VADDPS     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R8)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
 	VADDPS     96(CX)(DI*1), Y3, Y3
 	ADDQ       $+128, DI
 	SUBQ       $+32, SI
@@ -5515,7 +5521,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPS     (CX)(DI*1), Y0, Y0
 	ADDQ       $+32, DI
 	SUBQ       $+8, SI
@@ -5524,11 +5530,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+8, SI
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
 	SHLQ         $0x02, SI
-	SUBQ         SI, R9
-	VMOVUPS      (R9), Y4
-	PREFETCHT0   (R8)(DI*1)
+	SUBQ         SI, R10
+	VMOVUPS      (R10), Y4
+	PREFETCHT0   (R9)(DI*1)
 	VMASKMOVPS   (CX)(DI*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
@@ -5554,7 +5560,7 @@ stripdone:
 	RET
 
 // func vecRowMaxesF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5564,6 +5570,9 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
@@ -5574,13 +5583,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPS     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
 	VMAXPS     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VMAXPS     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R8)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
 	VMAXPS     96(CX)(DI*1), Y3, Y3
 	ADDQ       $+128, DI
 	SUBQ       $+32, SI
@@ -5592,7 +5601,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPS     (CX)(DI*1), Y0, Y0
 	ADDQ       $+32, DI
 	SUBQ       $+8, SI
@@ -5601,11 +5610,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+8, SI
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R9
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
 	SHLQ         $0x02, SI
-	SUBQ         SI, R9
-	VMOVUPS      (R9), Y4
-	PREFETCHT0   (R8)(DI*1)
+	SUBQ         SI, R10
+	VMOVUPS      (R10), Y4
+	PREFETCHT0   (R9)(DI*1)
 	VMASKMOVPS   (CX)(DI*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
@@ -5631,7 +5640,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF32AVX2(sums *float32, largest *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), CX
@@ -5645,6 +5654,9 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 
 row:
 	LEAQ         (DX)(BX*1), R9
+	LEAQ         2048(DX), R10
+	CMPQ         R10, R9
+	CMOVQLT      R9, R10
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y5
@@ -5677,10 +5689,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, DI
 	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y7
+	SUBQ         DI, R11
+	VMOVUPS      (R11), Y7
 	VMASKMOVPS   (DX)(R8*1), Y7, Y8
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y9
 	VBLENDVPS    Y7, Y8, Y9, Y8
@@ -5710,10 +5722,10 @@ maxdone:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R9)(R8*1)
-	PREFETCHT0   32(R9)(R8*1)
-	PREFETCHT0   64(R9)(R8*1)
-	PREFETCHT0   96(R9)(R8*1)
+	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT0   32(R10)(R8*1)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   96(R10)(R8*1)
 	VMOVUPS      (DX)(R8*1), Y8
 	VMOVUPS      32(DX)(R8*1), Y11
 	VMOVUPS      64(DX)(R8*1), Y14
@@ -5788,7 +5800,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (DX)(R8*1), Y8
 	VFMSUB213PS  Y3, Y2, Y8
 	VMAXPS       Y8, Y0, Y8
@@ -5812,11 +5824,11 @@ expsingle:
 expsingledone:
 	ADDQ         $+8, DI
 	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y8
-	PREFETCHT0   (R9)(R8*1)
+	SUBQ         DI, R11
+	VMOVUPS      (R11), Y8
+	PREFETCHT0   (R10)(R8*1)
 	VMASKMOVPS   (DX)(R8*1), Y8, Y9
 	VFMSUB213PS  Y3, Y2, Y9
 	VMAXPS       Y9, Y0, Y9
@@ -5932,27 +5944,30 @@ stripdone:
 	RET
 
 // func vecLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-85
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), CX
 	MOVQ       ldd+40(FP), DX
 	MOVQ       lds+48(FP), BX
-	MOVQ       gamma+24(FP), R9
+	MOVQ       gamma+24(FP), R10
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, BX
-	MOVQ       y+16(FP), R10
-	MOVQ       beta+32(FP), R11
+	MOVQ       y+16(FP), R11
+	MOVQ       beta+32(FP), R12
 	MOVQ       n+72(FP), SI
 	VCVTSI2SSQ SI, X0, X0
 
 row:
 	LEAQ         (CX)(BX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	TESTQ        R10, R10
+	TESTQ        R11, R11
 	JZ           plain
 	MOVQ         n+72(FP), SI
 	XORQ         DI, DI
@@ -5961,22 +5976,22 @@ row:
 
 addmain:
 	VMOVUPS (CX)(DI*1), Y5
-	VMOVUPS (R10)(DI*1), Y6
+	VMOVUPS (R11)(DI*1), Y6
 	VADDPS  Y6, Y5, Y5
 	VMOVUPS Y5, (AX)(DI*1)
 	VADDPS  Y5, Y1, Y1
 	VMOVUPS 32(CX)(DI*1), Y5
-	VMOVUPS 32(R10)(DI*1), Y6
+	VMOVUPS 32(R11)(DI*1), Y6
 	VADDPS  Y6, Y5, Y5
 	VMOVUPS Y5, 32(AX)(DI*1)
 	VADDPS  Y5, Y2, Y2
 	VMOVUPS 64(CX)(DI*1), Y5
-	VMOVUPS 64(R10)(DI*1), Y6
+	VMOVUPS 64(R11)(DI*1), Y6
 	VADDPS  Y6, Y5, Y5
 	VMOVUPS Y5, 64(AX)(DI*1)
 	VADDPS  Y5, Y3, Y3
 	VMOVUPS 96(CX)(DI*1), Y5
-	VMOVUPS 96(R10)(DI*1), Y6
+	VMOVUPS 96(R11)(DI*1), Y6
 	VADDPS  Y6, Y5, Y5
 	VMOVUPS Y5, 96(AX)(DI*1)
 	VADDPS  Y5, Y4, Y4
@@ -5991,7 +6006,7 @@ addmaindone:
 
 addsingle:
 	VMOVUPS (CX)(DI*1), Y5
-	VMOVUPS (R10)(DI*1), Y6
+	VMOVUPS (R11)(DI*1), Y6
 	VADDPS  Y6, Y5, Y5
 	VMOVUPS Y5, (AX)(DI*1)
 	VADDPS  Y5, Y1, Y1
@@ -6002,12 +6017,12 @@ addsingle:
 addsingledone:
 	ADDQ       $+8, SI
 	JZ         adddone
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	LEAQ       vecMaskf32avx2<>+32(SB), R13
 	SHLQ       $0x02, SI
-	SUBQ       SI, R12
-	VMOVUPS    (R12), Y5
+	SUBQ       SI, R13
+	VMOVUPS    (R13), Y5
 	VMASKMOVPS (CX)(DI*1), Y5, Y6
-	VMASKMOVPS (R10)(DI*1), Y5, Y7
+	VMASKMOVPS (R11)(DI*1), Y5, Y7
 	VADDPS     Y7, Y6, Y6
 	VMASKMOVPS Y6, Y5, (AX)(DI*1)
 	VANDPS     Y5, Y6, Y6
@@ -6016,7 +6031,7 @@ addsingledone:
 adddone:
 	MOVQ ldy+56(FP), CX
 	SHLQ $0x02, CX
-	ADDQ CX, R10
+	ADDQ CX, R11
 	MOVQ AX, CX
 	JMP  summed
 
@@ -6049,10 +6064,10 @@ sumsingle:
 sumsingledone:
 	ADDQ         $+8, SI
 	JZ           sumdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R12
+	LEAQ         vecMaskf32avx2<>+32(SB), R13
 	SHLQ         $0x02, SI
-	SUBQ         SI, R12
-	VMOVUPS      (R12), Y5
+	SUBQ         SI, R13
+	VMOVUPS      (R13), Y5
 	VMASKMOVPS   (CX)(DI*1), Y5, Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
 	VBLENDVPS    Y5, Y6, Y7, Y6
@@ -6114,10 +6129,10 @@ squaressingle:
 squaressingledone:
 	ADDQ       $+8, SI
 	JZ         squaresdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
+	LEAQ       vecMaskf32avx2<>+32(SB), R13
 	SHLQ       $0x02, SI
-	SUBQ       SI, R12
-	VMOVUPS    (R12), Y6
+	SUBQ       SI, R13
+	VMOVUPS    (R13), Y6
 	VMASKMOVPS (CX)(DI*1), Y6, Y7
 	VSUBPS     Y1, Y7, Y7
 	VMULPS     Y7, Y7, Y7
@@ -6155,14 +6170,14 @@ ntmain:
 	VMOVUPS     32(CX)(DI*1), Y6
 	VMOVUPS     64(CX)(DI*1), Y9
 	VMOVUPS     96(CX)(DI*1), Y12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  32(R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Y4
-	VMOVUPS     32(R9)(DI*1), Y7
-	VMOVUPS     64(R9)(DI*1), Y10
-	VMOVUPS     96(R9)(DI*1), Y13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  32(R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  96(R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Y4
+	VMOVUPS     32(R10)(DI*1), Y7
+	VMOVUPS     64(R10)(DI*1), Y10
+	VMOVUPS     96(R10)(DI*1), Y13
 	VSUBPS      Y1, Y3, Y3
 	VSUBPS      Y1, Y6, Y6
 	VSUBPS      Y1, Y9, Y9
@@ -6171,10 +6186,10 @@ ntmain:
 	VMULPS      Y2, Y6, Y6
 	VMULPS      Y2, Y9, Y9
 	VMULPS      Y2, Y12, Y12
-	VMOVUPS     (R11)(DI*1), Y5
-	VMOVUPS     32(R11)(DI*1), Y8
-	VMOVUPS     64(R11)(DI*1), Y11
-	VMOVUPS     96(R11)(DI*1), Y14
+	VMOVUPS     (R12)(DI*1), Y5
+	VMOVUPS     32(R12)(DI*1), Y8
+	VMOVUPS     64(R12)(DI*1), Y11
+	VMOVUPS     96(R12)(DI*1), Y14
 	VFMADD213PS Y5, Y4, Y3
 	VFMADD213PS Y8, Y7, Y6
 	VFMADD213PS Y11, Y10, Y9
@@ -6194,11 +6209,11 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPS     (CX)(DI*1), Y3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Y4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Y4
 	VSUBPS      Y1, Y3, Y3
 	VMULPS      Y2, Y3, Y3
-	VMOVUPS     (R11)(DI*1), Y5
+	VMOVUPS     (R12)(DI*1), Y5
 	VFMADD213PS Y5, Y4, Y3
 	VMOVNTPS    Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -6208,16 +6223,16 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+8, SI
 	JZ          ntdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R12
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
 	SHLQ        $0x02, SI
-	SUBQ        SI, R12
-	VMOVUPS     (R12), Y3
+	SUBQ        SI, R13
+	VMOVUPS     (R13), Y3
 	VMASKMOVPS  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPS  (R9)(DI*1), Y3, Y5
+	PREFETCHT0  (R9)(DI*1)
+	VMASKMOVPS  (R10)(DI*1), Y3, Y5
 	VSUBPS      Y1, Y4, Y4
 	VMULPS      Y2, Y4, Y4
-	VMASKMOVPS  (R11)(DI*1), Y3, Y1
+	VMASKMOVPS  (R12)(DI*1), Y3, Y1
 	VFMADD213PS Y1, Y5, Y4
 	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
 
@@ -6235,14 +6250,14 @@ resultmain:
 	VMOVUPS     32(CX)(DI*1), Y6
 	VMOVUPS     64(CX)(DI*1), Y9
 	VMOVUPS     96(CX)(DI*1), Y12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  32(R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Y4
-	VMOVUPS     32(R9)(DI*1), Y7
-	VMOVUPS     64(R9)(DI*1), Y10
-	VMOVUPS     96(R9)(DI*1), Y13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  32(R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  96(R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Y4
+	VMOVUPS     32(R10)(DI*1), Y7
+	VMOVUPS     64(R10)(DI*1), Y10
+	VMOVUPS     96(R10)(DI*1), Y13
 	VSUBPS      Y1, Y3, Y3
 	VSUBPS      Y1, Y6, Y6
 	VSUBPS      Y1, Y9, Y9
@@ -6251,10 +6266,10 @@ resultmain:
 	VMULPS      Y2, Y6, Y6
 	VMULPS      Y2, Y9, Y9
 	VMULPS      Y2, Y12, Y12
-	VMOVUPS     (R11)(DI*1), Y5
-	VMOVUPS     32(R11)(DI*1), Y8
-	VMOVUPS     64(R11)(DI*1), Y11
-	VMOVUPS     96(R11)(DI*1), Y14
+	VMOVUPS     (R12)(DI*1), Y5
+	VMOVUPS     32(R12)(DI*1), Y8
+	VMOVUPS     64(R12)(DI*1), Y11
+	VMOVUPS     96(R12)(DI*1), Y14
 	VFMADD213PS Y5, Y4, Y3
 	VFMADD213PS Y8, Y7, Y6
 	VFMADD213PS Y11, Y10, Y9
@@ -6274,11 +6289,11 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPS     (CX)(DI*1), Y3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Y4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Y4
 	VSUBPS      Y1, Y3, Y3
 	VMULPS      Y2, Y3, Y3
-	VMOVUPS     (R11)(DI*1), Y5
+	VMOVUPS     (R12)(DI*1), Y5
 	VFMADD213PS Y5, Y4, Y3
 	VMOVUPS     Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -6288,16 +6303,16 @@ resultsingle:
 resultsingledone:
 	ADDQ        $+8, SI
 	JZ          resultdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R12
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
 	SHLQ        $0x02, SI
-	SUBQ        SI, R12
-	VMOVUPS     (R12), Y3
+	SUBQ        SI, R13
+	VMOVUPS     (R13), Y3
 	VMASKMOVPS  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPS  (R9)(DI*1), Y3, Y5
+	PREFETCHT0  (R9)(DI*1)
+	VMASKMOVPS  (R10)(DI*1), Y3, Y5
 	VSUBPS      Y1, Y4, Y4
 	VMULPS      Y2, Y4, Y4
-	VMASKMOVPS  (R11)(DI*1), Y3, Y1
+	VMASKMOVPS  (R12)(DI*1), Y3, Y1
 	VFMADD213PS Y1, Y5, Y4
 	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
 
@@ -6311,13 +6326,13 @@ written:
 	RET
 
 // func vecRMSNormF32AVX2(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), CX
 	MOVQ       ldd+24(FP), DX
 	MOVQ       lds+32(FP), BX
-	MOVQ       gamma+16(FP), R9
+	MOVQ       gamma+16(FP), R10
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, BX
 	MOVQ       n+48(FP), SI
@@ -6325,6 +6340,9 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (CX)(BX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
@@ -6362,10 +6380,10 @@ squaressingle:
 squaressingledone:
 	ADDQ       $+8, SI
 	JZ         squaresdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y5
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y5
 	VMASKMOVPS (CX)(DI*1), Y5, Y6
 	VMULPS     Y6, Y6, Y6
 	VANDPS     Y5, Y6, Y6
@@ -6402,14 +6420,14 @@ ntmain:
 	VMOVUPS    32(CX)(DI*1), Y4
 	VMOVUPS    64(CX)(DI*1), Y6
 	VMOVUPS    96(CX)(DI*1), Y8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 32(R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 96(R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Y3
-	VMOVUPS    32(R9)(DI*1), Y5
-	VMOVUPS    64(R9)(DI*1), Y7
-	VMOVUPS    96(R9)(DI*1), Y9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Y3
+	VMOVUPS    32(R10)(DI*1), Y5
+	VMOVUPS    64(R10)(DI*1), Y7
+	VMOVUPS    96(R10)(DI*1), Y9
 	VMULPS     Y1, Y2, Y2
 	VMULPS     Y1, Y4, Y4
 	VMULPS     Y1, Y6, Y6
@@ -6433,8 +6451,8 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPS    (CX)(DI*1), Y2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Y3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Y3
 	VMULPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMOVNTPS   Y2, (AX)(DI*1)
@@ -6445,13 +6463,13 @@ ntsingle:
 ntsingledone:
 	ADDQ       $+8, SI
 	JZ         ntdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y2
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y2
 	VMASKMOVPS (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R8)(DI*1)
-	VMASKMOVPS (R9)(DI*1), Y2, Y4
+	PREFETCHT0 (R9)(DI*1)
+	VMASKMOVPS (R10)(DI*1), Y2, Y4
 	VMULPS     Y1, Y3, Y3
 	VMULPS     Y4, Y3, Y3
 	VMASKMOVPS Y3, Y2, (AX)(DI*1)
@@ -6470,14 +6488,14 @@ resultmain:
 	VMOVUPS    32(CX)(DI*1), Y4
 	VMOVUPS    64(CX)(DI*1), Y6
 	VMOVUPS    96(CX)(DI*1), Y8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 32(R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 96(R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Y3
-	VMOVUPS    32(R9)(DI*1), Y5
-	VMOVUPS    64(R9)(DI*1), Y7
-	VMOVUPS    96(R9)(DI*1), Y9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Y3
+	VMOVUPS    32(R10)(DI*1), Y5
+	VMOVUPS    64(R10)(DI*1), Y7
+	VMOVUPS    96(R10)(DI*1), Y9
 	VMULPS     Y1, Y2, Y2
 	VMULPS     Y1, Y4, Y4
 	VMULPS     Y1, Y6, Y6
@@ -6501,8 +6519,8 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPS    (CX)(DI*1), Y2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Y3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Y3
 	VMULPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMOVUPS    Y2, (AX)(DI*1)
@@ -6513,13 +6531,13 @@ resultsingle:
 resultsingledone:
 	ADDQ       $+8, SI
 	JZ         resultdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
 	SHLQ       $0x02, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y2
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y2
 	VMASKMOVPS (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R8)(DI*1)
-	VMASKMOVPS (R9)(DI*1), Y2, Y4
+	PREFETCHT0 (R9)(DI*1)
+	VMASKMOVPS (R10)(DI*1), Y2, Y4
 	VMULPS     Y1, Y3, Y3
 	VMULPS     Y4, Y3, Y3
 	VMASKMOVPS Y3, Y2, (AX)(DI*1)
@@ -6985,8 +7003,8 @@ TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-49
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, BX
 	MOVBQZX nt+48(FP), SI
-	MOVQ    m+32(FP), DI
-	IMULQ   BX, DI
+	MOVQ    n+40(FP), DI
+	SHLQ    $0x02, DI
 
 columns:
 	MOVQ AX, R8

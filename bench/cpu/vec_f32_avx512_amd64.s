@@ -6388,9 +6388,12 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	MOVQ         room+24(FP), R12
-	TESTQ        R12, R12
-	CMOVQEQ      AX, R12
+	LEAQ         2048(DX), R12
+	CMPQ         R12, R11
+	CMOVQLT      R11, R12
+	MOVQ         room+24(FP), R13
+	TESTQ        R13, R13
+	CMOVQEQ      AX, R13
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
@@ -6406,22 +6409,22 @@ addmain:
 	VMOVUPS (DX)(R10*1), Z6
 	VMOVUPS (BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (R12)(R10*1)
+	VMOVUPS Z6, (R13)(R10*1)
 	VMAXPS  Z6, Z2, Z2
 	VMOVUPS 64(DX)(R10*1), Z6
 	VMOVUPS 64(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 64(R12)(R10*1)
+	VMOVUPS Z6, 64(R13)(R10*1)
 	VMAXPS  Z6, Z3, Z3
 	VMOVUPS 128(DX)(R10*1), Z6
 	VMOVUPS 128(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 128(R12)(R10*1)
+	VMOVUPS Z6, 128(R13)(R10*1)
 	VMAXPS  Z6, Z4, Z4
 	VMOVUPS 192(DX)(R10*1), Z6
 	VMOVUPS 192(BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 192(R12)(R10*1)
+	VMOVUPS Z6, 192(R13)(R10*1)
 	VMAXPS  Z6, Z5, Z5
 	ADDQ    $+256, R10
 	SUBQ    $+64, CX
@@ -6436,7 +6439,7 @@ addsingle:
 	VMOVUPS (DX)(R10*1), Z6
 	VMOVUPS (BX)(R10*1), Z7
 	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (R12)(R10*1)
+	VMOVUPS Z6, (R13)(R10*1)
 	VMAXPS  Z6, Z2, Z2
 	ADDQ    $+64, R10
 	SUBQ    $+16, CX
@@ -6445,21 +6448,21 @@ addsingle:
 addsingledone:
 	ADDQ         $+16, CX
 	JZ           adddone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
+	MOVQ         $0x00000001, R14
+	SHLQ         CL, R14
+	DECQ         R14
+	KMOVW        R14, K1
 	VMOVUPS.Z    (DX)(R10*1), K1, Z6
 	VMOVUPS.Z    (BX)(R10*1), K1, Z7
 	VADDPS       Z7, Z6, Z6
-	VMOVUPS      Z6, K1, (R12)(R10*1)
+	VMOVUPS      Z6, K1, (R13)(R10*1)
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
 	VMAXPS       Z6, Z2, Z2
 
 adddone:
 	ADDQ R9, BX
-	MOVQ R12, DX
+	MOVQ R13, DX
 	JMP  known
 
 plain:
@@ -6491,10 +6494,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+16, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
+	MOVQ         $0x00000001, R14
+	SHLQ         CL, R14
+	DECQ         R14
+	KMOVW        R14, K1
 	VMOVUPS.Z    (DX)(R10*1), K1, Z6
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
 	VBLENDMPS    Z6, Z7, K1, Z6
@@ -6527,10 +6530,10 @@ known:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R11)(R10*1)
-	PREFETCHT0       64(R11)(R10*1)
-	PREFETCHT0       128(R11)(R10*1)
-	PREFETCHT0       192(R11)(R10*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       64(R12)(R10*1)
+	PREFETCHT0       128(R12)(R10*1)
+	PREFETCHT0       192(R12)(R10*1)
 	VMOVUPS          (DX)(R10*1), Z8
 	VMOVUPS          64(DX)(R10*1), Z11
 	VMOVUPS          128(DX)(R10*1), Z14
@@ -6591,10 +6594,10 @@ expmain:
 	VMULPS           Z12, Z11, Z11
 	VMULPS           Z15, Z14, Z14
 	VMULPS           Z18, Z17, Z17
-	VMOVUPS          Z8, (R12)(R10*1)
-	VMOVUPS          Z11, 64(R12)(R10*1)
-	VMOVUPS          Z14, 128(R12)(R10*1)
-	VMOVUPS          Z17, 192(R12)(R10*1)
+	VMOVUPS          Z8, (R13)(R10*1)
+	VMOVUPS          Z11, 64(R13)(R10*1)
+	VMOVUPS          Z14, 128(R13)(R10*1)
+	VMOVUPS          Z17, 192(R13)(R10*1)
 	VADDPS           Z8, Z4, Z4
 	VADDPS           Z11, Z5, Z5
 	VADDPS           Z14, Z6, Z6
@@ -6609,7 +6612,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R11)(R10*1)
+	PREFETCHT0       (R12)(R10*1)
 	VMOVUPS          (DX)(R10*1), Z8
 	VFMSUB213PS      Z2, Z3, Z8
 	VMAXPS           Z8, Z0, Z8
@@ -6625,7 +6628,7 @@ expsingle:
 	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
 	VPSLLD           $0x17, Z9, Z9
 	VMULPS           Z9, Z8, Z8
-	VMOVUPS          Z8, (R12)(R10*1)
+	VMOVUPS          Z8, (R13)(R10*1)
 	VADDPS           Z8, Z4, Z4
 	ADDQ             $+64, R10
 	SUBQ             $+16, CX
@@ -6634,11 +6637,11 @@ expsingle:
 expsingledone:
 	ADDQ             $+16, CX
 	JZ               expdone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT0       (R11)(R10*1)
+	MOVQ             $0x00000001, R14
+	SHLQ             CL, R14
+	DECQ             R14
+	KMOVW            R14, K1
+	PREFETCHT0       (R12)(R10*1)
 	VMOVUPS.Z        (DX)(R10*1), K1, Z8
 	VFMSUB213PS      Z2, Z3, Z8
 	VMAXPS           Z8, Z0, Z8
@@ -6654,7 +6657,7 @@ expsingledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z3, Z8
 	VPSLLD           $0x17, Z2, Z2
 	VMULPS           Z2, Z8, Z8
-	VMOVUPS          Z8, K1, (R12)(R10*1)
+	VMOVUPS          Z8, K1, (R13)(R10*1)
 	VADDPS           Z8, Z4, K1, Z4
 
 expdone:
@@ -6672,7 +6675,7 @@ expdone:
 	VBROADCASTSS  X4, Z4
 	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
 	VDIVPS        Z4, Z2, Z2
-	CMPQ          R12, AX
+	CMPQ          R13, AX
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
 	JNE           kept
@@ -6682,16 +6685,16 @@ expdone:
 	JLT           streammaindone
 
 streammain:
-	VMOVUPS  (R12)(R10*1), Z3
+	VMOVUPS  (R13)(R10*1), Z3
 	VMULPS   Z2, Z3, Z3
 	VMOVNTPS Z3, (AX)(R10*1)
-	VMOVUPS  64(R12)(R10*1), Z3
+	VMOVUPS  64(R13)(R10*1), Z3
 	VMULPS   Z2, Z3, Z3
 	VMOVNTPS Z3, 64(AX)(R10*1)
-	VMOVUPS  128(R12)(R10*1), Z3
+	VMOVUPS  128(R13)(R10*1), Z3
 	VMULPS   Z2, Z3, Z3
 	VMOVNTPS Z3, 128(AX)(R10*1)
-	VMOVUPS  192(R12)(R10*1), Z3
+	VMOVUPS  192(R13)(R10*1), Z3
 	VMULPS   Z2, Z3, Z3
 	VMOVNTPS Z3, 192(AX)(R10*1)
 	ADDQ     $+256, R10
@@ -6704,7 +6707,7 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPS  (R12)(R10*1), Z3
+	VMOVUPS  (R13)(R10*1), Z3
 	VMULPS   Z2, Z3, Z3
 	VMOVNTPS Z3, (AX)(R10*1)
 	ADDQ     $+64, R10
@@ -6718,7 +6721,7 @@ streamsingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (R12)(R10*1), K1, Z3
+	VMOVUPS.Z (R13)(R10*1), K1, Z3
 	VMULPS    Z2, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(R10*1)
 
@@ -6732,16 +6735,16 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPS (R12)(R10*1), Z3
+	VMOVUPS (R13)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, (AX)(R10*1)
-	VMOVUPS 64(R12)(R10*1), Z3
+	VMOVUPS 64(R13)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 64(AX)(R10*1)
-	VMOVUPS 128(R12)(R10*1), Z3
+	VMOVUPS 128(R13)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 128(AX)(R10*1)
-	VMOVUPS 192(R12)(R10*1), Z3
+	VMOVUPS 192(R13)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, 192(AX)(R10*1)
 	ADDQ    $+256, R10
@@ -6754,7 +6757,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (R12)(R10*1), Z3
+	VMOVUPS (R13)(R10*1), Z3
 	VMULPS  Z2, Z3, Z3
 	VMOVUPS Z3, (AX)(R10*1)
 	ADDQ    $+64, R10
@@ -6768,7 +6771,7 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (R12)(R10*1), K1, Z3
+	VMOVUPS.Z (R13)(R10*1), K1, Z3
 	VMULPS    Z2, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(R10*1)
 
@@ -7106,7 +7109,7 @@ return:
 	RET
 
 // func vecRowSumsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -7116,6 +7119,9 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
@@ -7126,13 +7132,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPS     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VADDPS     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
 	VADDPS     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R8)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
 	VADDPS     192(DX)(DI*1), Z3, Z3
 	ADDQ       $+256, DI
 	SUBQ       $+64, CX
@@ -7144,7 +7150,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPS     (DX)(DI*1), Z0, Z0
 	ADDQ       $+64, DI
 	SUBQ       $+16, CX
@@ -7153,11 +7159,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R9
-	SHLQ         CL, R9
-	DECQ         R9
-	KMOVW        R9, K1
-	PREFETCHT0   (R8)(DI*1)
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	PREFETCHT0   (R9)(DI*1)
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
@@ -7185,7 +7191,7 @@ stripdone:
 	RET
 
 // func vecRowMaxesF32AVX512(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -7195,6 +7201,9 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
@@ -7205,13 +7214,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPS     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VMAXPS     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
 	VMAXPS     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R8)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
 	VMAXPS     192(DX)(DI*1), Z3, Z3
 	ADDQ       $+256, DI
 	SUBQ       $+64, CX
@@ -7223,7 +7232,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPS     (DX)(DI*1), Z0, Z0
 	ADDQ       $+64, DI
 	SUBQ       $+16, CX
@@ -7232,11 +7241,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R9
-	SHLQ         CL, R9
-	DECQ         R9
-	KMOVW        R9, K1
-	PREFETCHT0   (R8)(DI*1)
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	PREFETCHT0   (R9)(DI*1)
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
@@ -7264,7 +7273,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF32AVX512(sums *float32, largest *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), DX
@@ -7278,6 +7287,9 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 
 row:
 	LEAQ         (BX)(SI*1), R9
+	LEAQ         2048(BX), R10
+	CMPQ         R10, R9
+	CMOVQLT      R9, R10
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
@@ -7310,10 +7322,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+16, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
+	MOVQ         $0x00000001, R11
+	SHLQ         CL, R11
+	DECQ         R11
+	KMOVW        R11, K1
 	VMOVUPS.Z    (BX)(R8*1), K1, Z7
 	VBROADCASTSS vecConstf32avx512<>+204(SB), Z8
 	VBLENDMPS    Z7, Z8, K1, Z7
@@ -7345,10 +7357,10 @@ maxdone:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R9)(R8*1)
-	PREFETCHT0       64(R9)(R8*1)
-	PREFETCHT0       128(R9)(R8*1)
-	PREFETCHT0       192(R9)(R8*1)
+	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT0       64(R10)(R8*1)
+	PREFETCHT0       128(R10)(R8*1)
+	PREFETCHT0       192(R10)(R8*1)
 	VMOVUPS          (BX)(R8*1), Z8
 	VMOVUPS          64(BX)(R8*1), Z11
 	VMOVUPS          128(BX)(R8*1), Z14
@@ -7423,7 +7435,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R9)(R8*1)
+	PREFETCHT0       (R10)(R8*1)
 	VMOVUPS          (BX)(R8*1), Z8
 	VFMSUB213PS      Z3, Z2, Z8
 	VMAXPS           Z8, Z0, Z8
@@ -7447,11 +7459,11 @@ expsingle:
 expsingledone:
 	ADDQ             $+16, CX
 	JZ               expdone
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	PREFETCHT0       (R9)(R8*1)
+	MOVQ             $0x00000001, R11
+	SHLQ             CL, R11
+	DECQ             R11
+	KMOVW            R11, K1
+	PREFETCHT0       (R10)(R8*1)
 	VMOVUPS.Z        (BX)(R8*1), K1, Z8
 	VFMSUB213PS      Z3, Z2, Z8
 	VMAXPS           Z8, Z0, Z8
@@ -7570,27 +7582,30 @@ stripdone:
 	RET
 
 // func vecLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-85
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), DX
 	MOVQ       ldd+40(FP), BX
 	MOVQ       lds+48(FP), SI
-	MOVQ       gamma+24(FP), R9
+	MOVQ       gamma+24(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
-	MOVQ       y+16(FP), R10
-	MOVQ       beta+32(FP), R11
+	MOVQ       y+16(FP), R11
+	MOVQ       beta+32(FP), R12
 	MOVQ       n+72(FP), CX
 	VCVTSI2SSQ CX, X0, X0
 
 row:
 	LEAQ         (DX)(SI*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	TESTQ        R10, R10
+	TESTQ        R11, R11
 	JZ           plain
 	MOVQ         n+72(FP), CX
 	XORQ         DI, DI
@@ -7599,22 +7614,22 @@ row:
 
 addmain:
 	VMOVUPS (DX)(DI*1), Z5
-	VMOVUPS (R10)(DI*1), Z6
+	VMOVUPS (R11)(DI*1), Z6
 	VADDPS  Z6, Z5, Z5
 	VMOVUPS Z5, (AX)(DI*1)
 	VADDPS  Z5, Z1, Z1
 	VMOVUPS 64(DX)(DI*1), Z5
-	VMOVUPS 64(R10)(DI*1), Z6
+	VMOVUPS 64(R11)(DI*1), Z6
 	VADDPS  Z6, Z5, Z5
 	VMOVUPS Z5, 64(AX)(DI*1)
 	VADDPS  Z5, Z2, Z2
 	VMOVUPS 128(DX)(DI*1), Z5
-	VMOVUPS 128(R10)(DI*1), Z6
+	VMOVUPS 128(R11)(DI*1), Z6
 	VADDPS  Z6, Z5, Z5
 	VMOVUPS Z5, 128(AX)(DI*1)
 	VADDPS  Z5, Z3, Z3
 	VMOVUPS 192(DX)(DI*1), Z5
-	VMOVUPS 192(R10)(DI*1), Z6
+	VMOVUPS 192(R11)(DI*1), Z6
 	VADDPS  Z6, Z5, Z5
 	VMOVUPS Z5, 192(AX)(DI*1)
 	VADDPS  Z5, Z4, Z4
@@ -7629,7 +7644,7 @@ addmaindone:
 
 addsingle:
 	VMOVUPS (DX)(DI*1), Z5
-	VMOVUPS (R10)(DI*1), Z6
+	VMOVUPS (R11)(DI*1), Z6
 	VADDPS  Z6, Z5, Z5
 	VMOVUPS Z5, (AX)(DI*1)
 	VADDPS  Z5, Z1, Z1
@@ -7640,12 +7655,12 @@ addsingle:
 addsingledone:
 	ADDQ      $+16, CX
 	JZ        adddone
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
+	MOVQ      $0x00000001, R13
+	SHLQ      CL, R13
+	DECQ      R13
+	KMOVW     R13, K1
 	VMOVUPS.Z (DX)(DI*1), K1, Z5
-	VMOVUPS.Z (R10)(DI*1), K1, Z6
+	VMOVUPS.Z (R11)(DI*1), K1, Z6
 	VADDPS    Z6, Z5, Z5
 	VMOVUPS   Z5, K1, (AX)(DI*1)
 	VADDPS    Z5, Z1, K1, Z1
@@ -7653,7 +7668,7 @@ addsingledone:
 adddone:
 	MOVQ ldy+56(FP), CX
 	SHLQ $0x02, CX
-	ADDQ CX, R10
+	ADDQ CX, R11
 	MOVQ AX, DX
 	JMP  summed
 
@@ -7686,10 +7701,10 @@ sumsingle:
 sumsingledone:
 	ADDQ         $+16, CX
 	JZ           sumdone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z5
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
 	VBLENDMPS    Z5, Z6, K1, Z5
@@ -7753,10 +7768,10 @@ squaressingle:
 squaressingledone:
 	ADDQ      $+16, CX
 	JZ        squaresdone
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
+	MOVQ      $0x00000001, R13
+	SHLQ      CL, R13
+	DECQ      R13
+	KMOVW     R13, K1
 	VMOVUPS.Z (DX)(DI*1), K1, Z6
 	VSUBPS    Z1, Z6, Z6
 	VMULPS    Z6, Z6, Z6
@@ -7795,14 +7810,14 @@ ntmain:
 	VMOVUPS     64(DX)(DI*1), Z6
 	VMOVUPS     128(DX)(DI*1), Z9
 	VMOVUPS     192(DX)(DI*1), Z12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  128(R8)(DI*1)
-	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Z4
-	VMOVUPS     64(R9)(DI*1), Z7
-	VMOVUPS     128(R9)(DI*1), Z10
-	VMOVUPS     192(R9)(DI*1), Z13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  128(R9)(DI*1)
+	PREFETCHT0  192(R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Z4
+	VMOVUPS     64(R10)(DI*1), Z7
+	VMOVUPS     128(R10)(DI*1), Z10
+	VMOVUPS     192(R10)(DI*1), Z13
 	VSUBPS      Z1, Z3, Z3
 	VSUBPS      Z1, Z6, Z6
 	VSUBPS      Z1, Z9, Z9
@@ -7811,10 +7826,10 @@ ntmain:
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z2, Z9, Z9
 	VMULPS      Z2, Z12, Z12
-	VMOVUPS     (R11)(DI*1), Z5
-	VMOVUPS     64(R11)(DI*1), Z8
-	VMOVUPS     128(R11)(DI*1), Z11
-	VMOVUPS     192(R11)(DI*1), Z14
+	VMOVUPS     (R12)(DI*1), Z5
+	VMOVUPS     64(R12)(DI*1), Z8
+	VMOVUPS     128(R12)(DI*1), Z11
+	VMOVUPS     192(R12)(DI*1), Z14
 	VFMADD213PS Z5, Z4, Z3
 	VFMADD213PS Z8, Z7, Z6
 	VFMADD213PS Z11, Z10, Z9
@@ -7834,11 +7849,11 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPS     (DX)(DI*1), Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Z4
 	VSUBPS      Z1, Z3, Z3
 	VMULPS      Z2, Z3, Z3
-	VMOVUPS     (R11)(DI*1), Z5
+	VMOVUPS     (R12)(DI*1), Z5
 	VFMADD213PS Z5, Z4, Z3
 	VMOVNTPS    Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
@@ -7848,16 +7863,16 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+16, CX
 	JZ          ntdone
-	MOVQ        $0x00000001, R12
-	SHLQ        CL, R12
-	DECQ        R12
-	KMOVW       R12, K1
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
 	VMOVUPS.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS.Z   (R9)(DI*1), K1, Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS.Z   (R10)(DI*1), K1, Z4
 	VSUBPS      Z1, Z3, Z3
 	VMULPS      Z2, Z3, Z3
-	VMOVUPS.Z   (R11)(DI*1), K1, Z1
+	VMOVUPS.Z   (R12)(DI*1), K1, Z1
 	VFMADD213PS Z1, Z4, Z3
 	VMOVUPS     Z3, K1, (AX)(DI*1)
 
@@ -7875,14 +7890,14 @@ resultmain:
 	VMOVUPS     64(DX)(DI*1), Z6
 	VMOVUPS     128(DX)(DI*1), Z9
 	VMOVUPS     192(DX)(DI*1), Z12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  128(R8)(DI*1)
-	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Z4
-	VMOVUPS     64(R9)(DI*1), Z7
-	VMOVUPS     128(R9)(DI*1), Z10
-	VMOVUPS     192(R9)(DI*1), Z13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  128(R9)(DI*1)
+	PREFETCHT0  192(R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Z4
+	VMOVUPS     64(R10)(DI*1), Z7
+	VMOVUPS     128(R10)(DI*1), Z10
+	VMOVUPS     192(R10)(DI*1), Z13
 	VSUBPS      Z1, Z3, Z3
 	VSUBPS      Z1, Z6, Z6
 	VSUBPS      Z1, Z9, Z9
@@ -7891,10 +7906,10 @@ resultmain:
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z2, Z9, Z9
 	VMULPS      Z2, Z12, Z12
-	VMOVUPS     (R11)(DI*1), Z5
-	VMOVUPS     64(R11)(DI*1), Z8
-	VMOVUPS     128(R11)(DI*1), Z11
-	VMOVUPS     192(R11)(DI*1), Z14
+	VMOVUPS     (R12)(DI*1), Z5
+	VMOVUPS     64(R12)(DI*1), Z8
+	VMOVUPS     128(R12)(DI*1), Z11
+	VMOVUPS     192(R12)(DI*1), Z14
 	VFMADD213PS Z5, Z4, Z3
 	VFMADD213PS Z8, Z7, Z6
 	VFMADD213PS Z11, Z10, Z9
@@ -7914,11 +7929,11 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPS     (DX)(DI*1), Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS     (R9)(DI*1), Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS     (R10)(DI*1), Z4
 	VSUBPS      Z1, Z3, Z3
 	VMULPS      Z2, Z3, Z3
-	VMOVUPS     (R11)(DI*1), Z5
+	VMOVUPS     (R12)(DI*1), Z5
 	VFMADD213PS Z5, Z4, Z3
 	VMOVUPS     Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
@@ -7928,16 +7943,16 @@ resultsingle:
 resultsingledone:
 	ADDQ        $+16, CX
 	JZ          resultdone
-	MOVQ        $0x00000001, R12
-	SHLQ        CL, R12
-	DECQ        R12
-	KMOVW       R12, K1
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
 	VMOVUPS.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPS.Z   (R9)(DI*1), K1, Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPS.Z   (R10)(DI*1), K1, Z4
 	VSUBPS      Z1, Z3, Z3
 	VMULPS      Z2, Z3, Z3
-	VMOVUPS.Z   (R11)(DI*1), K1, Z1
+	VMOVUPS.Z   (R12)(DI*1), K1, Z1
 	VFMADD213PS Z1, Z4, Z3
 	VMOVUPS     Z3, K1, (AX)(DI*1)
 
@@ -7951,13 +7966,13 @@ written:
 	RET
 
 // func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), DX
 	MOVQ       ldd+24(FP), BX
 	MOVQ       lds+32(FP), SI
-	MOVQ       gamma+16(FP), R9
+	MOVQ       gamma+16(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
 	MOVQ       n+48(FP), CX
@@ -7965,6 +7980,9 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (DX)(SI*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
@@ -8002,10 +8020,10 @@ squaressingle:
 squaressingledone:
 	ADDQ      $+16, CX
 	JZ        squaresdone
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
 	VMOVUPS.Z (DX)(DI*1), K1, Z5
 	VMULPS    Z5, Z5, Z5
 	VADDPS    Z5, Z1, K1, Z1
@@ -8043,14 +8061,14 @@ ntmain:
 	VMOVUPS    64(DX)(DI*1), Z4
 	VMOVUPS    128(DX)(DI*1), Z6
 	VMOVUPS    192(DX)(DI*1), Z8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 128(R8)(DI*1)
-	PREFETCHT0 192(R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Z3
-	VMOVUPS    64(R9)(DI*1), Z5
-	VMOVUPS    128(R9)(DI*1), Z7
-	VMOVUPS    192(R9)(DI*1), Z9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Z3
+	VMOVUPS    64(R10)(DI*1), Z5
+	VMOVUPS    128(R10)(DI*1), Z7
+	VMOVUPS    192(R10)(DI*1), Z9
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z1, Z4, Z4
 	VMULPS     Z1, Z6, Z6
@@ -8074,8 +8092,8 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPS    (DX)(DI*1), Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Z3
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z3, Z2, Z2
 	VMOVNTPS   Z2, (AX)(DI*1)
@@ -8086,13 +8104,13 @@ ntsingle:
 ntsingledone:
 	ADDQ       $+16, CX
 	JZ         ntdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
+	MOVQ       $0x00000001, R11
+	SHLQ       CL, R11
+	DECQ       R11
+	KMOVW      R11, K1
 	VMOVUPS.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS.Z  (R9)(DI*1), K1, Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS.Z  (R10)(DI*1), K1, Z3
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z3, Z2, Z2
 	VMOVUPS    Z2, K1, (AX)(DI*1)
@@ -8111,14 +8129,14 @@ resultmain:
 	VMOVUPS    64(DX)(DI*1), Z4
 	VMOVUPS    128(DX)(DI*1), Z6
 	VMOVUPS    192(DX)(DI*1), Z8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 128(R8)(DI*1)
-	PREFETCHT0 192(R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Z3
-	VMOVUPS    64(R9)(DI*1), Z5
-	VMOVUPS    128(R9)(DI*1), Z7
-	VMOVUPS    192(R9)(DI*1), Z9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Z3
+	VMOVUPS    64(R10)(DI*1), Z5
+	VMOVUPS    128(R10)(DI*1), Z7
+	VMOVUPS    192(R10)(DI*1), Z9
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z1, Z4, Z4
 	VMULPS     Z1, Z6, Z6
@@ -8142,8 +8160,8 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPS    (DX)(DI*1), Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS    (R9)(DI*1), Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R10)(DI*1), Z3
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z3, Z2, Z2
 	VMOVUPS    Z2, (AX)(DI*1)
@@ -8154,13 +8172,13 @@ resultsingle:
 resultsingledone:
 	ADDQ       $+16, CX
 	JZ         resultdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
+	MOVQ       $0x00000001, R11
+	SHLQ       CL, R11
+	DECQ       R11
+	KMOVW      R11, K1
 	VMOVUPS.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPS.Z  (R9)(DI*1), K1, Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS.Z  (R10)(DI*1), K1, Z3
 	VMULPS     Z1, Z2, Z2
 	VMULPS     Z3, Z2, Z2
 	VMOVUPS    Z2, K1, (AX)(DI*1)
@@ -8770,8 +8788,8 @@ TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-49
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, BX
 	MOVBQZX nt+48(FP), SI
-	MOVQ    m+32(FP), DI
-	IMULQ   BX, DI
+	MOVQ    n+40(FP), DI
+	SHLQ    $0x02, DI
 
 columns:
 	MOVQ AX, R8

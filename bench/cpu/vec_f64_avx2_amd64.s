@@ -5471,9 +5471,12 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	MOVQ         room+24(FP), R12
-	TESTQ        R12, R12
-	CMOVQEQ      AX, R12
+	LEAQ         2048(CX), R12
+	CMPQ         R12, R11
+	CMOVQLT      R11, R12
+	MOVQ         room+24(FP), R13
+	TESTQ        R13, R13
+	CMOVQEQ      AX, R13
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
@@ -5489,22 +5492,22 @@ addmain:
 	VMOVUPD (CX)(R10*1), Y6
 	VMOVUPD (DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (R12)(R10*1)
+	VMOVUPD Y6, (R13)(R10*1)
 	VMAXPD  Y6, Y2, Y2
 	VMOVUPD 32(CX)(R10*1), Y6
 	VMOVUPD 32(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 32(R12)(R10*1)
+	VMOVUPD Y6, 32(R13)(R10*1)
 	VMAXPD  Y6, Y3, Y3
 	VMOVUPD 64(CX)(R10*1), Y6
 	VMOVUPD 64(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 64(R12)(R10*1)
+	VMOVUPD Y6, 64(R13)(R10*1)
 	VMAXPD  Y6, Y4, Y4
 	VMOVUPD 96(CX)(R10*1), Y6
 	VMOVUPD 96(DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 96(R12)(R10*1)
+	VMOVUPD Y6, 96(R13)(R10*1)
 	VMAXPD  Y6, Y5, Y5
 	ADDQ    $+128, R10
 	SUBQ    $+16, R9
@@ -5519,7 +5522,7 @@ addsingle:
 	VMOVUPD (CX)(R10*1), Y6
 	VMOVUPD (DX)(R10*1), Y7
 	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (R12)(R10*1)
+	VMOVUPD Y6, (R13)(R10*1)
 	VMAXPD  Y6, Y2, Y2
 	ADDQ    $+32, R10
 	SUBQ    $+4, R9
@@ -5528,21 +5531,21 @@ addsingle:
 addsingledone:
 	ADDQ         $+4, R9
 	JZ           adddone
-	LEAQ         vecMaskf64avx2<>+32(SB), R13
+	LEAQ         vecMaskf64avx2<>+32(SB), R14
 	SHLQ         $0x03, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y6
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y6
 	VMASKMOVPD   (CX)(R10*1), Y6, Y7
 	VMASKMOVPD   (DX)(R10*1), Y6, Y8
 	VADDPD       Y8, Y7, Y7
-	VMASKMOVPD   Y7, Y6, (R12)(R10*1)
+	VMASKMOVPD   Y7, Y6, (R13)(R10*1)
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
 	VMAXPD       Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
-	MOVQ R12, CX
+	MOVQ R13, CX
 	JMP  known
 
 plain:
@@ -5574,10 +5577,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+4, R9
 	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R13
+	LEAQ         vecMaskf64avx2<>+32(SB), R14
 	SHLQ         $0x03, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y6
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y6
 	VMASKMOVPD   (CX)(R10*1), Y6, Y7
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
 	VBLENDVPD    Y6, Y7, Y8, Y7
@@ -5606,8 +5609,8 @@ known:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R11)(R10*1)
-	PREFETCHT0   64(R11)(R10*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   64(R12)(R10*1)
 	VMOVUPD      (CX)(R10*1), Y8
 	VMOVUPD      32(CX)(R10*1), Y11
 	VMOVUPD      64(CX)(R10*1), Y14
@@ -5688,10 +5691,10 @@ expmain:
 	VMULPD       Y12, Y11, Y11
 	VMULPD       Y15, Y14, Y14
 	VMULPD       Y18, Y17, Y17
-	VMOVUPD      Y8, (R12)(R10*1)
-	VMOVUPD      Y11, 32(R12)(R10*1)
-	VMOVUPD      Y14, 64(R12)(R10*1)
-	VMOVUPD      Y17, 96(R12)(R10*1)
+	VMOVUPD      Y8, (R13)(R10*1)
+	VMOVUPD      Y11, 32(R13)(R10*1)
+	VMOVUPD      Y14, 64(R13)(R10*1)
+	VMOVUPD      Y17, 96(R13)(R10*1)
 	VADDPD       Y8, Y4, Y4
 	VADDPD       Y11, Y5, Y5
 	VADDPD       Y14, Y6, Y6
@@ -5706,7 +5709,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R11)(R10*1)
+	PREFETCHT0   (R12)(R10*1)
 	VMOVUPD      (CX)(R10*1), Y8
 	VFMSUB213PD  Y2, Y3, Y8
 	VMAXPD       Y8, Y0, Y8
@@ -5727,7 +5730,7 @@ expsingle:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
 	VPSLLQ       $0x34, Y9, Y9
 	VMULPD       Y9, Y8, Y8
-	VMOVUPD      Y8, (R12)(R10*1)
+	VMOVUPD      Y8, (R13)(R10*1)
 	VADDPD       Y8, Y4, Y4
 	ADDQ         $+32, R10
 	SUBQ         $+4, R9
@@ -5736,11 +5739,11 @@ expsingle:
 expsingledone:
 	ADDQ         $+4, R9
 	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R13
+	LEAQ         vecMaskf64avx2<>+32(SB), R14
 	SHLQ         $0x03, R9
-	SUBQ         R9, R13
-	VMOVUPS      (R13), Y8
-	PREFETCHT0   (R11)(R10*1)
+	SUBQ         R9, R14
+	VMOVUPS      (R14), Y8
+	PREFETCHT0   (R12)(R10*1)
 	VMASKMOVPD   (CX)(R10*1), Y8, Y9
 	VFMSUB213PD  Y2, Y3, Y9
 	VMAXPD       Y9, Y0, Y9
@@ -5761,7 +5764,7 @@ expsingledone:
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y9
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y9, Y9
-	VMASKMOVPD   Y9, Y8, (R12)(R10*1)
+	VMASKMOVPD   Y9, Y8, (R13)(R10*1)
 	VANDPD       Y8, Y9, Y9
 	VADDPD       Y9, Y4, Y4
 
@@ -5776,7 +5779,7 @@ expdone:
 	VBROADCASTSD X4, Y4
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
 	VDIVPD       Y4, Y2, Y2
-	CMPQ         R12, AX
+	CMPQ         R13, AX
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
@@ -5786,16 +5789,16 @@ expdone:
 	JLT          streammaindone
 
 streammain:
-	VMOVUPD  (R12)(R10*1), Y3
+	VMOVUPD  (R13)(R10*1), Y3
 	VMULPD   Y2, Y3, Y3
 	VMOVNTPD Y3, (AX)(R10*1)
-	VMOVUPD  32(R12)(R10*1), Y3
+	VMOVUPD  32(R13)(R10*1), Y3
 	VMULPD   Y2, Y3, Y3
 	VMOVNTPD Y3, 32(AX)(R10*1)
-	VMOVUPD  64(R12)(R10*1), Y3
+	VMOVUPD  64(R13)(R10*1), Y3
 	VMULPD   Y2, Y3, Y3
 	VMOVNTPD Y3, 64(AX)(R10*1)
-	VMOVUPD  96(R12)(R10*1), Y3
+	VMOVUPD  96(R13)(R10*1), Y3
 	VMULPD   Y2, Y3, Y3
 	VMOVNTPD Y3, 96(AX)(R10*1)
 	ADDQ     $+128, R10
@@ -5808,7 +5811,7 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPD  (R12)(R10*1), Y3
+	VMOVUPD  (R13)(R10*1), Y3
 	VMULPD   Y2, Y3, Y3
 	VMOVNTPD Y3, (AX)(R10*1)
 	ADDQ     $+32, R10
@@ -5822,7 +5825,7 @@ streamsingledone:
 	SHLQ       $0x03, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPD (R12)(R10*1), Y3, Y4
+	VMASKMOVPD (R13)(R10*1), Y3, Y4
 	VMULPD     Y2, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(R10*1)
 
@@ -5836,16 +5839,16 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPD (R12)(R10*1), Y3
+	VMOVUPD (R13)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, (AX)(R10*1)
-	VMOVUPD 32(R12)(R10*1), Y3
+	VMOVUPD 32(R13)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 32(AX)(R10*1)
-	VMOVUPD 64(R12)(R10*1), Y3
+	VMOVUPD 64(R13)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 64(AX)(R10*1)
-	VMOVUPD 96(R12)(R10*1), Y3
+	VMOVUPD 96(R13)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, 96(AX)(R10*1)
 	ADDQ    $+128, R10
@@ -5858,7 +5861,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (R12)(R10*1), Y3
+	VMOVUPD (R13)(R10*1), Y3
 	VMULPD  Y2, Y3, Y3
 	VMOVUPD Y3, (AX)(R10*1)
 	ADDQ    $+32, R10
@@ -5872,7 +5875,7 @@ scalesingledone:
 	SHLQ       $0x03, R9
 	SUBQ       R9, CX
 	VMOVUPS    (CX), Y3
-	VMASKMOVPD (R12)(R10*1), Y3, Y4
+	VMASKMOVPD (R13)(R10*1), Y3, Y4
 	VMULPD     Y2, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(R10*1)
 
@@ -6230,7 +6233,7 @@ return:
 	RET
 
 // func vecRowSumsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6240,6 +6243,9 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
@@ -6250,13 +6256,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPD     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
 	VADDPD     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VADDPD     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R8)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
 	VADDPD     96(CX)(DI*1), Y3, Y3
 	ADDQ       $+128, DI
 	SUBQ       $+16, SI
@@ -6268,7 +6274,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPD     (CX)(DI*1), Y0, Y0
 	ADDQ       $+32, DI
 	SUBQ       $+4, SI
@@ -6277,11 +6283,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+4, SI
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
 	SHLQ         $0x03, SI
-	SUBQ         SI, R9
-	VMOVUPS      (R9), Y4
-	PREFETCHT0   (R8)(DI*1)
+	SUBQ         SI, R10
+	VMOVUPS      (R10), Y4
+	PREFETCHT0   (R9)(DI*1)
 	VMASKMOVPD   (CX)(DI*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
@@ -6305,7 +6311,7 @@ stripdone:
 	RET
 
 // func vecRowMaxesF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6315,6 +6321,9 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
@@ -6325,13 +6334,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPD     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R8)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
 	VMAXPD     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VMAXPD     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R8)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
 	VMAXPD     96(CX)(DI*1), Y3, Y3
 	ADDQ       $+128, DI
 	SUBQ       $+16, SI
@@ -6343,7 +6352,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPD     (CX)(DI*1), Y0, Y0
 	ADDQ       $+32, DI
 	SUBQ       $+4, SI
@@ -6352,11 +6361,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+4, SI
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
 	SHLQ         $0x03, SI
-	SUBQ         SI, R9
-	VMOVUPS      (R9), Y4
-	PREFETCHT0   (R8)(DI*1)
+	SUBQ         SI, R10
+	VMOVUPS      (R10), Y4
+	PREFETCHT0   (R9)(DI*1)
 	VMASKMOVPD   (CX)(DI*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
@@ -6380,7 +6389,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF64AVX2(sums *float64, largest *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), CX
@@ -6394,6 +6403,9 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 
 row:
 	LEAQ         (DX)(BX*1), R9
+	LEAQ         2048(DX), R10
+	CMPQ         R10, R9
+	CMOVQLT      R9, R10
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y5
@@ -6426,10 +6438,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+4, DI
 	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y7
+	SUBQ         DI, R11
+	VMOVUPS      (R11), Y7
 	VMASKMOVPD   (DX)(R8*1), Y7, Y8
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y9
 	VBLENDVPD    Y7, Y8, Y9, Y8
@@ -6457,10 +6469,10 @@ maxdone:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R9)(R8*1)
-	PREFETCHT0   32(R9)(R8*1)
-	PREFETCHT0   64(R9)(R8*1)
-	PREFETCHT0   96(R9)(R8*1)
+	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT0   32(R10)(R8*1)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   96(R10)(R8*1)
 	VMOVUPD      (DX)(R8*1), Y8
 	VMOVUPD      32(DX)(R8*1), Y11
 	VMOVUPD      64(DX)(R8*1), Y14
@@ -6555,7 +6567,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R9)(R8*1)
+	PREFETCHT0   (R10)(R8*1)
 	VMOVUPD      (DX)(R8*1), Y8
 	VFMSUB213PD  Y3, Y2, Y8
 	VMAXPD       Y8, Y0, Y8
@@ -6584,11 +6596,11 @@ expsingle:
 expsingledone:
 	ADDQ         $+4, DI
 	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, DI
-	SUBQ         DI, R10
-	VMOVUPS      (R10), Y8
-	PREFETCHT0   (R9)(R8*1)
+	SUBQ         DI, R11
+	VMOVUPS      (R11), Y8
+	PREFETCHT0   (R10)(R8*1)
 	VMASKMOVPD   (DX)(R8*1), Y8, Y9
 	VFMSUB213PD  Y3, Y2, Y9
 	VMAXPD       Y9, Y0, Y9
@@ -6705,27 +6717,30 @@ stripdone:
 	RET
 
 // func vecLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-89
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), CX
 	MOVQ       ldd+40(FP), DX
 	MOVQ       lds+48(FP), BX
-	MOVQ       gamma+24(FP), R9
+	MOVQ       gamma+24(FP), R10
 	SHLQ       $0x03, DX
 	SHLQ       $0x03, BX
-	MOVQ       y+16(FP), R10
-	MOVQ       beta+32(FP), R11
+	MOVQ       y+16(FP), R11
+	MOVQ       beta+32(FP), R12
 	MOVQ       n+72(FP), SI
 	VCVTSI2SDQ SI, X0, X0
 
 row:
 	LEAQ         (CX)(BX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	TESTQ        R10, R10
+	TESTQ        R11, R11
 	JZ           plain
 	MOVQ         n+72(FP), SI
 	XORQ         DI, DI
@@ -6734,22 +6749,22 @@ row:
 
 addmain:
 	VMOVUPD (CX)(DI*1), Y5
-	VMOVUPD (R10)(DI*1), Y6
+	VMOVUPD (R11)(DI*1), Y6
 	VADDPD  Y6, Y5, Y5
 	VMOVUPD Y5, (AX)(DI*1)
 	VADDPD  Y5, Y1, Y1
 	VMOVUPD 32(CX)(DI*1), Y5
-	VMOVUPD 32(R10)(DI*1), Y6
+	VMOVUPD 32(R11)(DI*1), Y6
 	VADDPD  Y6, Y5, Y5
 	VMOVUPD Y5, 32(AX)(DI*1)
 	VADDPD  Y5, Y2, Y2
 	VMOVUPD 64(CX)(DI*1), Y5
-	VMOVUPD 64(R10)(DI*1), Y6
+	VMOVUPD 64(R11)(DI*1), Y6
 	VADDPD  Y6, Y5, Y5
 	VMOVUPD Y5, 64(AX)(DI*1)
 	VADDPD  Y5, Y3, Y3
 	VMOVUPD 96(CX)(DI*1), Y5
-	VMOVUPD 96(R10)(DI*1), Y6
+	VMOVUPD 96(R11)(DI*1), Y6
 	VADDPD  Y6, Y5, Y5
 	VMOVUPD Y5, 96(AX)(DI*1)
 	VADDPD  Y5, Y4, Y4
@@ -6764,7 +6779,7 @@ addmaindone:
 
 addsingle:
 	VMOVUPD (CX)(DI*1), Y5
-	VMOVUPD (R10)(DI*1), Y6
+	VMOVUPD (R11)(DI*1), Y6
 	VADDPD  Y6, Y5, Y5
 	VMOVUPD Y5, (AX)(DI*1)
 	VADDPD  Y5, Y1, Y1
@@ -6775,12 +6790,12 @@ addsingle:
 addsingledone:
 	ADDQ       $+4, SI
 	JZ         adddone
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	LEAQ       vecMaskf64avx2<>+32(SB), R13
 	SHLQ       $0x03, SI
-	SUBQ       SI, R12
-	VMOVUPS    (R12), Y5
+	SUBQ       SI, R13
+	VMOVUPS    (R13), Y5
 	VMASKMOVPD (CX)(DI*1), Y5, Y6
-	VMASKMOVPD (R10)(DI*1), Y5, Y7
+	VMASKMOVPD (R11)(DI*1), Y5, Y7
 	VADDPD     Y7, Y6, Y6
 	VMASKMOVPD Y6, Y5, (AX)(DI*1)
 	VANDPD     Y5, Y6, Y6
@@ -6789,7 +6804,7 @@ addsingledone:
 adddone:
 	MOVQ ldy+56(FP), CX
 	SHLQ $0x03, CX
-	ADDQ CX, R10
+	ADDQ CX, R11
 	MOVQ AX, CX
 	JMP  summed
 
@@ -6822,10 +6837,10 @@ sumsingle:
 sumsingledone:
 	ADDQ         $+4, SI
 	JZ           sumdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R12
+	LEAQ         vecMaskf64avx2<>+32(SB), R13
 	SHLQ         $0x03, SI
-	SUBQ         SI, R12
-	VMOVUPS      (R12), Y5
+	SUBQ         SI, R13
+	VMOVUPS      (R13), Y5
 	VMASKMOVPD   (CX)(DI*1), Y5, Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
 	VBLENDVPD    Y5, Y6, Y7, Y6
@@ -6885,10 +6900,10 @@ squaressingle:
 squaressingledone:
 	ADDQ       $+4, SI
 	JZ         squaresdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R12
+	LEAQ       vecMaskf64avx2<>+32(SB), R13
 	SHLQ       $0x03, SI
-	SUBQ       SI, R12
-	VMOVUPS    (R12), Y6
+	SUBQ       SI, R13
+	VMOVUPS    (R13), Y6
 	VMASKMOVPD (CX)(DI*1), Y6, Y7
 	VSUBPD     Y1, Y7, Y7
 	VMULPD     Y7, Y7, Y7
@@ -6924,14 +6939,14 @@ ntmain:
 	VMOVUPD     32(CX)(DI*1), Y6
 	VMOVUPD     64(CX)(DI*1), Y9
 	VMOVUPD     96(CX)(DI*1), Y12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  32(R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Y4
-	VMOVUPD     32(R9)(DI*1), Y7
-	VMOVUPD     64(R9)(DI*1), Y10
-	VMOVUPD     96(R9)(DI*1), Y13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  32(R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  96(R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Y4
+	VMOVUPD     32(R10)(DI*1), Y7
+	VMOVUPD     64(R10)(DI*1), Y10
+	VMOVUPD     96(R10)(DI*1), Y13
 	VSUBPD      Y1, Y3, Y3
 	VSUBPD      Y1, Y6, Y6
 	VSUBPD      Y1, Y9, Y9
@@ -6940,10 +6955,10 @@ ntmain:
 	VMULPD      Y2, Y6, Y6
 	VMULPD      Y2, Y9, Y9
 	VMULPD      Y2, Y12, Y12
-	VMOVUPD     (R11)(DI*1), Y5
-	VMOVUPD     32(R11)(DI*1), Y8
-	VMOVUPD     64(R11)(DI*1), Y11
-	VMOVUPD     96(R11)(DI*1), Y14
+	VMOVUPD     (R12)(DI*1), Y5
+	VMOVUPD     32(R12)(DI*1), Y8
+	VMOVUPD     64(R12)(DI*1), Y11
+	VMOVUPD     96(R12)(DI*1), Y14
 	VFMADD213PD Y5, Y4, Y3
 	VFMADD213PD Y8, Y7, Y6
 	VFMADD213PD Y11, Y10, Y9
@@ -6963,11 +6978,11 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPD     (CX)(DI*1), Y3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Y4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Y4
 	VSUBPD      Y1, Y3, Y3
 	VMULPD      Y2, Y3, Y3
-	VMOVUPD     (R11)(DI*1), Y5
+	VMOVUPD     (R12)(DI*1), Y5
 	VFMADD213PD Y5, Y4, Y3
 	VMOVNTPD    Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -6977,16 +6992,16 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+4, SI
 	JZ          ntdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R12
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
 	SHLQ        $0x03, SI
-	SUBQ        SI, R12
-	VMOVUPS     (R12), Y3
+	SUBQ        SI, R13
+	VMOVUPS     (R13), Y3
 	VMASKMOVPD  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPD  (R9)(DI*1), Y3, Y5
+	PREFETCHT0  (R9)(DI*1)
+	VMASKMOVPD  (R10)(DI*1), Y3, Y5
 	VSUBPD      Y1, Y4, Y4
 	VMULPD      Y2, Y4, Y4
-	VMASKMOVPD  (R11)(DI*1), Y3, Y1
+	VMASKMOVPD  (R12)(DI*1), Y3, Y1
 	VFMADD213PD Y1, Y5, Y4
 	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
 
@@ -7004,14 +7019,14 @@ resultmain:
 	VMOVUPD     32(CX)(DI*1), Y6
 	VMOVUPD     64(CX)(DI*1), Y9
 	VMOVUPD     96(CX)(DI*1), Y12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  32(R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  96(R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Y4
-	VMOVUPD     32(R9)(DI*1), Y7
-	VMOVUPD     64(R9)(DI*1), Y10
-	VMOVUPD     96(R9)(DI*1), Y13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  32(R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  96(R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Y4
+	VMOVUPD     32(R10)(DI*1), Y7
+	VMOVUPD     64(R10)(DI*1), Y10
+	VMOVUPD     96(R10)(DI*1), Y13
 	VSUBPD      Y1, Y3, Y3
 	VSUBPD      Y1, Y6, Y6
 	VSUBPD      Y1, Y9, Y9
@@ -7020,10 +7035,10 @@ resultmain:
 	VMULPD      Y2, Y6, Y6
 	VMULPD      Y2, Y9, Y9
 	VMULPD      Y2, Y12, Y12
-	VMOVUPD     (R11)(DI*1), Y5
-	VMOVUPD     32(R11)(DI*1), Y8
-	VMOVUPD     64(R11)(DI*1), Y11
-	VMOVUPD     96(R11)(DI*1), Y14
+	VMOVUPD     (R12)(DI*1), Y5
+	VMOVUPD     32(R12)(DI*1), Y8
+	VMOVUPD     64(R12)(DI*1), Y11
+	VMOVUPD     96(R12)(DI*1), Y14
 	VFMADD213PD Y5, Y4, Y3
 	VFMADD213PD Y8, Y7, Y6
 	VFMADD213PD Y11, Y10, Y9
@@ -7043,11 +7058,11 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPD     (CX)(DI*1), Y3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Y4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Y4
 	VSUBPD      Y1, Y3, Y3
 	VMULPD      Y2, Y3, Y3
-	VMOVUPD     (R11)(DI*1), Y5
+	VMOVUPD     (R12)(DI*1), Y5
 	VFMADD213PD Y5, Y4, Y3
 	VMOVUPD     Y3, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -7057,16 +7072,16 @@ resultsingle:
 resultsingledone:
 	ADDQ        $+4, SI
 	JZ          resultdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R12
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
 	SHLQ        $0x03, SI
-	SUBQ        SI, R12
-	VMOVUPS     (R12), Y3
+	SUBQ        SI, R13
+	VMOVUPS     (R13), Y3
 	VMASKMOVPD  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R8)(DI*1)
-	VMASKMOVPD  (R9)(DI*1), Y3, Y5
+	PREFETCHT0  (R9)(DI*1)
+	VMASKMOVPD  (R10)(DI*1), Y3, Y5
 	VSUBPD      Y1, Y4, Y4
 	VMULPD      Y2, Y4, Y4
-	VMASKMOVPD  (R11)(DI*1), Y3, Y1
+	VMASKMOVPD  (R12)(DI*1), Y3, Y1
 	VFMADD213PD Y1, Y5, Y4
 	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
 
@@ -7080,13 +7095,13 @@ written:
 	RET
 
 // func vecRMSNormF64AVX2(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), CX
 	MOVQ       ldd+24(FP), DX
 	MOVQ       lds+32(FP), BX
-	MOVQ       gamma+16(FP), R9
+	MOVQ       gamma+16(FP), R10
 	SHLQ       $0x03, DX
 	SHLQ       $0x03, BX
 	MOVQ       n+48(FP), SI
@@ -7094,6 +7109,9 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (CX)(BX*1), R8
+	LEAQ         2048(CX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
@@ -7131,10 +7149,10 @@ squaressingle:
 squaressingledone:
 	ADDQ       $+4, SI
 	JZ         squaresdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y5
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y5
 	VMASKMOVPD (CX)(DI*1), Y5, Y6
 	VMULPD     Y6, Y6, Y6
 	VANDPD     Y5, Y6, Y6
@@ -7169,14 +7187,14 @@ ntmain:
 	VMOVUPD    32(CX)(DI*1), Y4
 	VMOVUPD    64(CX)(DI*1), Y6
 	VMOVUPD    96(CX)(DI*1), Y8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 32(R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 96(R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Y3
-	VMOVUPD    32(R9)(DI*1), Y5
-	VMOVUPD    64(R9)(DI*1), Y7
-	VMOVUPD    96(R9)(DI*1), Y9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Y3
+	VMOVUPD    32(R10)(DI*1), Y5
+	VMOVUPD    64(R10)(DI*1), Y7
+	VMOVUPD    96(R10)(DI*1), Y9
 	VMULPD     Y1, Y2, Y2
 	VMULPD     Y1, Y4, Y4
 	VMULPD     Y1, Y6, Y6
@@ -7200,8 +7218,8 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPD    (CX)(DI*1), Y2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Y3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Y3
 	VMULPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMOVNTPD   Y2, (AX)(DI*1)
@@ -7212,13 +7230,13 @@ ntsingle:
 ntsingledone:
 	ADDQ       $+4, SI
 	JZ         ntdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y2
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y2
 	VMASKMOVPD (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R8)(DI*1)
-	VMASKMOVPD (R9)(DI*1), Y2, Y4
+	PREFETCHT0 (R9)(DI*1)
+	VMASKMOVPD (R10)(DI*1), Y2, Y4
 	VMULPD     Y1, Y3, Y3
 	VMULPD     Y4, Y3, Y3
 	VMASKMOVPD Y3, Y2, (AX)(DI*1)
@@ -7237,14 +7255,14 @@ resultmain:
 	VMOVUPD    32(CX)(DI*1), Y4
 	VMOVUPD    64(CX)(DI*1), Y6
 	VMOVUPD    96(CX)(DI*1), Y8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 32(R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 96(R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Y3
-	VMOVUPD    32(R9)(DI*1), Y5
-	VMOVUPD    64(R9)(DI*1), Y7
-	VMOVUPD    96(R9)(DI*1), Y9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 32(R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 96(R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Y3
+	VMOVUPD    32(R10)(DI*1), Y5
+	VMOVUPD    64(R10)(DI*1), Y7
+	VMOVUPD    96(R10)(DI*1), Y9
 	VMULPD     Y1, Y2, Y2
 	VMULPD     Y1, Y4, Y4
 	VMULPD     Y1, Y6, Y6
@@ -7268,8 +7286,8 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPD    (CX)(DI*1), Y2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Y3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Y3
 	VMULPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMOVUPD    Y2, (AX)(DI*1)
@@ -7280,13 +7298,13 @@ resultsingle:
 resultsingledone:
 	ADDQ       $+4, SI
 	JZ         resultdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
 	SHLQ       $0x03, SI
-	SUBQ       SI, R10
-	VMOVUPS    (R10), Y2
+	SUBQ       SI, R11
+	VMOVUPS    (R11), Y2
 	VMASKMOVPD (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R8)(DI*1)
-	VMASKMOVPD (R9)(DI*1), Y2, Y4
+	PREFETCHT0 (R9)(DI*1)
+	VMASKMOVPD (R10)(DI*1), Y2, Y4
 	VMULPD     Y1, Y3, Y3
 	VMULPD     Y4, Y3, Y3
 	VMASKMOVPD Y3, Y2, (AX)(DI*1)
@@ -7742,8 +7760,8 @@ TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-49
 	SHLQ    $0x03, DX
 	SHLQ    $0x03, BX
 	MOVBQZX nt+48(FP), SI
-	MOVQ    m+32(FP), DI
-	IMULQ   BX, DI
+	MOVQ    n+40(FP), DI
+	SHLQ    $0x03, DI
 
 columns:
 	MOVQ AX, R8

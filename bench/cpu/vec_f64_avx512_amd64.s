@@ -7664,9 +7664,12 @@ TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	MOVQ         room+24(FP), R12
-	TESTQ        R12, R12
-	CMOVQEQ      AX, R12
+	LEAQ         2048(DX), R12
+	CMPQ         R12, R11
+	CMOVQLT      R11, R12
+	MOVQ         room+24(FP), R13
+	TESTQ        R13, R13
+	CMOVQEQ      AX, R13
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z4
@@ -7682,22 +7685,22 @@ addmain:
 	VMOVUPD (DX)(R10*1), Z6
 	VMOVUPD (BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (R12)(R10*1)
+	VMOVUPD Z6, (R13)(R10*1)
 	VMAXPD  Z6, Z2, Z2
 	VMOVUPD 64(DX)(R10*1), Z6
 	VMOVUPD 64(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 64(R12)(R10*1)
+	VMOVUPD Z6, 64(R13)(R10*1)
 	VMAXPD  Z6, Z3, Z3
 	VMOVUPD 128(DX)(R10*1), Z6
 	VMOVUPD 128(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 128(R12)(R10*1)
+	VMOVUPD Z6, 128(R13)(R10*1)
 	VMAXPD  Z6, Z4, Z4
 	VMOVUPD 192(DX)(R10*1), Z6
 	VMOVUPD 192(BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 192(R12)(R10*1)
+	VMOVUPD Z6, 192(R13)(R10*1)
 	VMAXPD  Z6, Z5, Z5
 	ADDQ    $+256, R10
 	SUBQ    $+32, CX
@@ -7712,7 +7715,7 @@ addsingle:
 	VMOVUPD (DX)(R10*1), Z6
 	VMOVUPD (BX)(R10*1), Z7
 	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (R12)(R10*1)
+	VMOVUPD Z6, (R13)(R10*1)
 	VMAXPD  Z6, Z2, Z2
 	ADDQ    $+64, R10
 	SUBQ    $+8, CX
@@ -7721,21 +7724,21 @@ addsingle:
 addsingledone:
 	ADDQ         $+8, CX
 	JZ           adddone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
+	MOVQ         $0x00000001, R14
+	SHLQ         CL, R14
+	DECQ         R14
+	KMOVW        R14, K1
 	VMOVUPD.Z    (DX)(R10*1), K1, Z6
 	VMOVUPD.Z    (BX)(R10*1), K1, Z7
 	VADDPD       Z7, Z6, Z6
-	VMOVUPD      Z6, K1, (R12)(R10*1)
+	VMOVUPD      Z6, K1, (R13)(R10*1)
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
 	VBLENDMPD    Z6, Z7, K1, Z6
 	VMAXPD       Z6, Z2, Z2
 
 adddone:
 	ADDQ R9, BX
-	MOVQ R12, DX
+	MOVQ R13, DX
 	JMP  known
 
 plain:
@@ -7767,10 +7770,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
+	MOVQ         $0x00000001, R14
+	SHLQ         CL, R14
+	DECQ         R14
+	KMOVW        R14, K1
 	VMOVUPD.Z    (DX)(R10*1), K1, Z6
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
 	VBLENDMPD    Z6, Z7, K1, Z6
@@ -7801,10 +7804,10 @@ known:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R11)(R10*1)
-	PREFETCHT0       64(R11)(R10*1)
-	PREFETCHT0       128(R11)(R10*1)
-	PREFETCHT0       192(R11)(R10*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       64(R12)(R10*1)
+	PREFETCHT0       128(R12)(R10*1)
+	PREFETCHT0       192(R12)(R10*1)
 	VMOVUPD          (DX)(R10*1), Z8
 	VMOVUPD          64(DX)(R10*1), Z11
 	VMOVUPD          128(DX)(R10*1), Z14
@@ -7885,10 +7888,10 @@ expmain:
 	VMULPD           Z12, Z11, Z11
 	VMULPD           Z15, Z14, Z14
 	VMULPD           Z18, Z17, Z17
-	VMOVUPD          Z8, (R12)(R10*1)
-	VMOVUPD          Z11, 64(R12)(R10*1)
-	VMOVUPD          Z14, 128(R12)(R10*1)
-	VMOVUPD          Z17, 192(R12)(R10*1)
+	VMOVUPD          Z8, (R13)(R10*1)
+	VMOVUPD          Z11, 64(R13)(R10*1)
+	VMOVUPD          Z14, 128(R13)(R10*1)
+	VMOVUPD          Z17, 192(R13)(R10*1)
 	VADDPD           Z8, Z4, Z4
 	VADDPD           Z11, Z5, Z5
 	VADDPD           Z14, Z6, Z6
@@ -7903,7 +7906,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R11)(R10*1)
+	PREFETCHT0       (R12)(R10*1)
 	VMOVUPD          (DX)(R10*1), Z8
 	VFMSUB213PD      Z2, Z3, Z8
 	VMAXPD           Z8, Z0, Z8
@@ -7924,7 +7927,7 @@ expsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
 	VPSLLQ           $0x34, Z9, Z9
 	VMULPD           Z9, Z8, Z8
-	VMOVUPD          Z8, (R12)(R10*1)
+	VMOVUPD          Z8, (R13)(R10*1)
 	VADDPD           Z8, Z4, Z4
 	ADDQ             $+64, R10
 	SUBQ             $+8, CX
@@ -7933,11 +7936,11 @@ expsingle:
 expsingledone:
 	ADDQ             $+8, CX
 	JZ               expdone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT0       (R11)(R10*1)
+	MOVQ             $0x00000001, R14
+	SHLQ             CL, R14
+	DECQ             R14
+	KMOVW            R14, K1
+	PREFETCHT0       (R12)(R10*1)
 	VMOVUPD.Z        (DX)(R10*1), K1, Z8
 	VFMSUB213PD      Z2, Z3, Z8
 	VMAXPD           Z8, Z0, Z8
@@ -7958,7 +7961,7 @@ expsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z3, Z8
 	VPSLLQ           $0x34, Z2, Z2
 	VMULPD           Z2, Z8, Z8
-	VMOVUPD          Z8, K1, (R12)(R10*1)
+	VMOVUPD          Z8, K1, (R13)(R10*1)
 	VADDPD           Z8, Z4, K1, Z4
 
 expdone:
@@ -7974,7 +7977,7 @@ expdone:
 	VBROADCASTSD  X4, Z4
 	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
 	VDIVPD        Z4, Z2, Z2
-	CMPQ          R12, AX
+	CMPQ          R13, AX
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
 	JNE           kept
@@ -7984,16 +7987,16 @@ expdone:
 	JLT           streammaindone
 
 streammain:
-	VMOVUPD  (R12)(R10*1), Z3
+	VMOVUPD  (R13)(R10*1), Z3
 	VMULPD   Z2, Z3, Z3
 	VMOVNTPD Z3, (AX)(R10*1)
-	VMOVUPD  64(R12)(R10*1), Z3
+	VMOVUPD  64(R13)(R10*1), Z3
 	VMULPD   Z2, Z3, Z3
 	VMOVNTPD Z3, 64(AX)(R10*1)
-	VMOVUPD  128(R12)(R10*1), Z3
+	VMOVUPD  128(R13)(R10*1), Z3
 	VMULPD   Z2, Z3, Z3
 	VMOVNTPD Z3, 128(AX)(R10*1)
-	VMOVUPD  192(R12)(R10*1), Z3
+	VMOVUPD  192(R13)(R10*1), Z3
 	VMULPD   Z2, Z3, Z3
 	VMOVNTPD Z3, 192(AX)(R10*1)
 	ADDQ     $+256, R10
@@ -8006,7 +8009,7 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPD  (R12)(R10*1), Z3
+	VMOVUPD  (R13)(R10*1), Z3
 	VMULPD   Z2, Z3, Z3
 	VMOVNTPD Z3, (AX)(R10*1)
 	ADDQ     $+64, R10
@@ -8020,7 +8023,7 @@ streamsingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (R12)(R10*1), K1, Z3
+	VMOVUPD.Z (R13)(R10*1), K1, Z3
 	VMULPD    Z2, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(R10*1)
 
@@ -8034,16 +8037,16 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPD (R12)(R10*1), Z3
+	VMOVUPD (R13)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, (AX)(R10*1)
-	VMOVUPD 64(R12)(R10*1), Z3
+	VMOVUPD 64(R13)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 64(AX)(R10*1)
-	VMOVUPD 128(R12)(R10*1), Z3
+	VMOVUPD 128(R13)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 128(AX)(R10*1)
-	VMOVUPD 192(R12)(R10*1), Z3
+	VMOVUPD 192(R13)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, 192(AX)(R10*1)
 	ADDQ    $+256, R10
@@ -8056,7 +8059,7 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (R12)(R10*1), Z3
+	VMOVUPD (R13)(R10*1), Z3
 	VMULPD  Z2, Z3, Z3
 	VMOVUPD Z3, (AX)(R10*1)
 	ADDQ    $+64, R10
@@ -8070,7 +8073,7 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (R12)(R10*1), K1, Z3
+	VMOVUPD.Z (R13)(R10*1), K1, Z3
 	VMULPD    Z2, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(R10*1)
 
@@ -8428,7 +8431,7 @@ return:
 	RET
 
 // func vecRowSumsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -8438,6 +8441,9 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
@@ -8448,13 +8454,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPD     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VADDPD     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
 	VADDPD     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R8)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
 	VADDPD     192(DX)(DI*1), Z3, Z3
 	ADDQ       $+256, DI
 	SUBQ       $+32, CX
@@ -8466,7 +8472,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VADDPD     (DX)(DI*1), Z0, Z0
 	ADDQ       $+64, DI
 	SUBQ       $+8, CX
@@ -8475,11 +8481,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R9
-	SHLQ         CL, R9
-	DECQ         R9
-	KMOVW        R9, K1
-	PREFETCHT0   (R8)(DI*1)
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	PREFETCHT0   (R9)(DI*1)
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
@@ -8505,7 +8511,7 @@ stripdone:
 	RET
 
 // func vecRowMaxesF64AVX512(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -8515,6 +8521,9 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
@@ -8525,13 +8534,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPD     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
 	VMAXPD     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
 	VMAXPD     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R8)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
 	VMAXPD     192(DX)(DI*1), Z3, Z3
 	ADDQ       $+256, DI
 	SUBQ       $+32, CX
@@ -8543,7 +8552,7 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 (R9)(DI*1)
 	VMAXPD     (DX)(DI*1), Z0, Z0
 	ADDQ       $+64, DI
 	SUBQ       $+8, CX
@@ -8552,11 +8561,11 @@ stripsingle:
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R9
-	SHLQ         CL, R9
-	DECQ         R9
-	KMOVW        R9, K1
-	PREFETCHT0   (R8)(DI*1)
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	PREFETCHT0   (R9)(DI*1)
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
@@ -8582,7 +8591,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF64AVX512(sums *float64, largest *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), DX
@@ -8596,6 +8605,9 @@ TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 
 row:
 	LEAQ         (BX)(SI*1), R9
+	LEAQ         2048(BX), R10
+	CMPQ         R10, R9
+	CMOVQLT      R9, R10
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z4
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
@@ -8628,10 +8640,10 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
+	MOVQ         $0x00000001, R11
+	SHLQ         CL, R11
+	DECQ         R11
+	KMOVW        R11, K1
 	VMOVUPD.Z    (BX)(R8*1), K1, Z7
 	VBROADCASTSD vecConstf64avx512<>+728(SB), Z8
 	VBLENDMPD    Z7, Z8, K1, Z7
@@ -8661,10 +8673,10 @@ maxdone:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R9)(R8*1)
-	PREFETCHT0       64(R9)(R8*1)
-	PREFETCHT0       128(R9)(R8*1)
-	PREFETCHT0       192(R9)(R8*1)
+	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT0       64(R10)(R8*1)
+	PREFETCHT0       128(R10)(R8*1)
+	PREFETCHT0       192(R10)(R8*1)
 	VMOVUPD          (BX)(R8*1), Z8
 	VMOVUPD          64(BX)(R8*1), Z11
 	VMOVUPD          128(BX)(R8*1), Z14
@@ -8759,7 +8771,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R9)(R8*1)
+	PREFETCHT0       (R10)(R8*1)
 	VMOVUPD          (BX)(R8*1), Z8
 	VFMSUB213PD      Z3, Z2, Z8
 	VMAXPD           Z8, Z0, Z8
@@ -8788,11 +8800,11 @@ expsingle:
 expsingledone:
 	ADDQ             $+8, CX
 	JZ               expdone
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	PREFETCHT0       (R9)(R8*1)
+	MOVQ             $0x00000001, R11
+	SHLQ             CL, R11
+	DECQ             R11
+	KMOVW            R11, K1
+	PREFETCHT0       (R10)(R8*1)
 	VMOVUPD.Z        (BX)(R8*1), K1, Z8
 	VFMSUB213PD      Z3, Z2, Z8
 	VMAXPD           Z8, Z0, Z8
@@ -8912,27 +8924,30 @@ stripdone:
 	RET
 
 // func vecLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-89
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), DX
 	MOVQ       ldd+40(FP), BX
 	MOVQ       lds+48(FP), SI
-	MOVQ       gamma+24(FP), R9
+	MOVQ       gamma+24(FP), R10
 	SHLQ       $0x03, BX
 	SHLQ       $0x03, SI
-	MOVQ       y+16(FP), R10
-	MOVQ       beta+32(FP), R11
+	MOVQ       y+16(FP), R11
+	MOVQ       beta+32(FP), R12
 	MOVQ       n+72(FP), CX
 	VCVTSI2SDQ CX, X0, X0
 
 row:
 	LEAQ         (DX)(SI*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	TESTQ        R10, R10
+	TESTQ        R11, R11
 	JZ           plain
 	MOVQ         n+72(FP), CX
 	XORQ         DI, DI
@@ -8941,22 +8956,22 @@ row:
 
 addmain:
 	VMOVUPD (DX)(DI*1), Z5
-	VMOVUPD (R10)(DI*1), Z6
+	VMOVUPD (R11)(DI*1), Z6
 	VADDPD  Z6, Z5, Z5
 	VMOVUPD Z5, (AX)(DI*1)
 	VADDPD  Z5, Z1, Z1
 	VMOVUPD 64(DX)(DI*1), Z5
-	VMOVUPD 64(R10)(DI*1), Z6
+	VMOVUPD 64(R11)(DI*1), Z6
 	VADDPD  Z6, Z5, Z5
 	VMOVUPD Z5, 64(AX)(DI*1)
 	VADDPD  Z5, Z2, Z2
 	VMOVUPD 128(DX)(DI*1), Z5
-	VMOVUPD 128(R10)(DI*1), Z6
+	VMOVUPD 128(R11)(DI*1), Z6
 	VADDPD  Z6, Z5, Z5
 	VMOVUPD Z5, 128(AX)(DI*1)
 	VADDPD  Z5, Z3, Z3
 	VMOVUPD 192(DX)(DI*1), Z5
-	VMOVUPD 192(R10)(DI*1), Z6
+	VMOVUPD 192(R11)(DI*1), Z6
 	VADDPD  Z6, Z5, Z5
 	VMOVUPD Z5, 192(AX)(DI*1)
 	VADDPD  Z5, Z4, Z4
@@ -8971,7 +8986,7 @@ addmaindone:
 
 addsingle:
 	VMOVUPD (DX)(DI*1), Z5
-	VMOVUPD (R10)(DI*1), Z6
+	VMOVUPD (R11)(DI*1), Z6
 	VADDPD  Z6, Z5, Z5
 	VMOVUPD Z5, (AX)(DI*1)
 	VADDPD  Z5, Z1, Z1
@@ -8982,12 +8997,12 @@ addsingle:
 addsingledone:
 	ADDQ      $+8, CX
 	JZ        adddone
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
+	MOVQ      $0x00000001, R13
+	SHLQ      CL, R13
+	DECQ      R13
+	KMOVW     R13, K1
 	VMOVUPD.Z (DX)(DI*1), K1, Z5
-	VMOVUPD.Z (R10)(DI*1), K1, Z6
+	VMOVUPD.Z (R11)(DI*1), K1, Z6
 	VADDPD    Z6, Z5, Z5
 	VMOVUPD   Z5, K1, (AX)(DI*1)
 	VADDPD    Z5, Z1, K1, Z1
@@ -8995,7 +9010,7 @@ addsingledone:
 adddone:
 	MOVQ ldy+56(FP), CX
 	SHLQ $0x03, CX
-	ADDQ CX, R10
+	ADDQ CX, R11
 	MOVQ AX, DX
 	JMP  summed
 
@@ -9028,10 +9043,10 @@ sumsingle:
 sumsingledone:
 	ADDQ         $+8, CX
 	JZ           sumdone
-	MOVQ         $0x00000001, R12
-	SHLQ         CL, R12
-	DECQ         R12
-	KMOVW        R12, K1
+	MOVQ         $0x00000001, R13
+	SHLQ         CL, R13
+	DECQ         R13
+	KMOVW        R13, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z5
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
 	VBLENDMPD    Z5, Z6, K1, Z5
@@ -9093,10 +9108,10 @@ squaressingle:
 squaressingledone:
 	ADDQ      $+8, CX
 	JZ        squaresdone
-	MOVQ      $0x00000001, R12
-	SHLQ      CL, R12
-	DECQ      R12
-	KMOVW     R12, K1
+	MOVQ      $0x00000001, R13
+	SHLQ      CL, R13
+	DECQ      R13
+	KMOVW     R13, K1
 	VMOVUPD.Z (DX)(DI*1), K1, Z6
 	VSUBPD    Z1, Z6, Z6
 	VMULPD    Z6, Z6, Z6
@@ -9133,14 +9148,14 @@ ntmain:
 	VMOVUPD     64(DX)(DI*1), Z6
 	VMOVUPD     128(DX)(DI*1), Z9
 	VMOVUPD     192(DX)(DI*1), Z12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  128(R8)(DI*1)
-	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Z4
-	VMOVUPD     64(R9)(DI*1), Z7
-	VMOVUPD     128(R9)(DI*1), Z10
-	VMOVUPD     192(R9)(DI*1), Z13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  128(R9)(DI*1)
+	PREFETCHT0  192(R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Z4
+	VMOVUPD     64(R10)(DI*1), Z7
+	VMOVUPD     128(R10)(DI*1), Z10
+	VMOVUPD     192(R10)(DI*1), Z13
 	VSUBPD      Z1, Z3, Z3
 	VSUBPD      Z1, Z6, Z6
 	VSUBPD      Z1, Z9, Z9
@@ -9149,10 +9164,10 @@ ntmain:
 	VMULPD      Z2, Z6, Z6
 	VMULPD      Z2, Z9, Z9
 	VMULPD      Z2, Z12, Z12
-	VMOVUPD     (R11)(DI*1), Z5
-	VMOVUPD     64(R11)(DI*1), Z8
-	VMOVUPD     128(R11)(DI*1), Z11
-	VMOVUPD     192(R11)(DI*1), Z14
+	VMOVUPD     (R12)(DI*1), Z5
+	VMOVUPD     64(R12)(DI*1), Z8
+	VMOVUPD     128(R12)(DI*1), Z11
+	VMOVUPD     192(R12)(DI*1), Z14
 	VFMADD213PD Z5, Z4, Z3
 	VFMADD213PD Z8, Z7, Z6
 	VFMADD213PD Z11, Z10, Z9
@@ -9172,11 +9187,11 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPD     (DX)(DI*1), Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Z4
 	VSUBPD      Z1, Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VMOVUPD     (R11)(DI*1), Z5
+	VMOVUPD     (R12)(DI*1), Z5
 	VFMADD213PD Z5, Z4, Z3
 	VMOVNTPD    Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
@@ -9186,16 +9201,16 @@ ntsingle:
 ntsingledone:
 	ADDQ        $+8, CX
 	JZ          ntdone
-	MOVQ        $0x00000001, R12
-	SHLQ        CL, R12
-	DECQ        R12
-	KMOVW       R12, K1
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
 	VMOVUPD.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD.Z   (R9)(DI*1), K1, Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD.Z   (R10)(DI*1), K1, Z4
 	VSUBPD      Z1, Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VMOVUPD.Z   (R11)(DI*1), K1, Z1
+	VMOVUPD.Z   (R12)(DI*1), K1, Z1
 	VFMADD213PD Z1, Z4, Z3
 	VMOVUPD     Z3, K1, (AX)(DI*1)
 
@@ -9213,14 +9228,14 @@ resultmain:
 	VMOVUPD     64(DX)(DI*1), Z6
 	VMOVUPD     128(DX)(DI*1), Z9
 	VMOVUPD     192(DX)(DI*1), Z12
-	PREFETCHT0  (R8)(DI*1)
-	PREFETCHT0  64(R8)(DI*1)
-	PREFETCHT0  128(R8)(DI*1)
-	PREFETCHT0  192(R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Z4
-	VMOVUPD     64(R9)(DI*1), Z7
-	VMOVUPD     128(R9)(DI*1), Z10
-	VMOVUPD     192(R9)(DI*1), Z13
+	PREFETCHT0  (R9)(DI*1)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  128(R9)(DI*1)
+	PREFETCHT0  192(R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Z4
+	VMOVUPD     64(R10)(DI*1), Z7
+	VMOVUPD     128(R10)(DI*1), Z10
+	VMOVUPD     192(R10)(DI*1), Z13
 	VSUBPD      Z1, Z3, Z3
 	VSUBPD      Z1, Z6, Z6
 	VSUBPD      Z1, Z9, Z9
@@ -9229,10 +9244,10 @@ resultmain:
 	VMULPD      Z2, Z6, Z6
 	VMULPD      Z2, Z9, Z9
 	VMULPD      Z2, Z12, Z12
-	VMOVUPD     (R11)(DI*1), Z5
-	VMOVUPD     64(R11)(DI*1), Z8
-	VMOVUPD     128(R11)(DI*1), Z11
-	VMOVUPD     192(R11)(DI*1), Z14
+	VMOVUPD     (R12)(DI*1), Z5
+	VMOVUPD     64(R12)(DI*1), Z8
+	VMOVUPD     128(R12)(DI*1), Z11
+	VMOVUPD     192(R12)(DI*1), Z14
 	VFMADD213PD Z5, Z4, Z3
 	VFMADD213PD Z8, Z7, Z6
 	VFMADD213PD Z11, Z10, Z9
@@ -9252,11 +9267,11 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPD     (DX)(DI*1), Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD     (R9)(DI*1), Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD     (R10)(DI*1), Z4
 	VSUBPD      Z1, Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VMOVUPD     (R11)(DI*1), Z5
+	VMOVUPD     (R12)(DI*1), Z5
 	VFMADD213PD Z5, Z4, Z3
 	VMOVUPD     Z3, (AX)(DI*1)
 	ADDQ        $+64, DI
@@ -9266,16 +9281,16 @@ resultsingle:
 resultsingledone:
 	ADDQ        $+8, CX
 	JZ          resultdone
-	MOVQ        $0x00000001, R12
-	SHLQ        CL, R12
-	DECQ        R12
-	KMOVW       R12, K1
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
 	VMOVUPD.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R8)(DI*1)
-	VMOVUPD.Z   (R9)(DI*1), K1, Z4
+	PREFETCHT0  (R9)(DI*1)
+	VMOVUPD.Z   (R10)(DI*1), K1, Z4
 	VSUBPD      Z1, Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VMOVUPD.Z   (R11)(DI*1), K1, Z1
+	VMOVUPD.Z   (R12)(DI*1), K1, Z1
 	VFMADD213PD Z1, Z4, Z3
 	VMOVUPD     Z3, K1, (AX)(DI*1)
 
@@ -9289,13 +9304,13 @@ written:
 	RET
 
 // func vecRMSNormF64AVX512(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), DX
 	MOVQ       ldd+24(FP), BX
 	MOVQ       lds+32(FP), SI
-	MOVQ       gamma+16(FP), R9
+	MOVQ       gamma+16(FP), R10
 	SHLQ       $0x03, BX
 	SHLQ       $0x03, SI
 	MOVQ       n+48(FP), CX
@@ -9303,6 +9318,9 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (DX)(SI*1), R8
+	LEAQ         2048(DX), R9
+	CMPQ         R9, R8
+	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
@@ -9340,10 +9358,10 @@ squaressingle:
 squaressingledone:
 	ADDQ      $+8, CX
 	JZ        squaresdone
-	MOVQ      $0x00000001, R10
-	SHLQ      CL, R10
-	DECQ      R10
-	KMOVW     R10, K1
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
 	VMOVUPD.Z (DX)(DI*1), K1, Z5
 	VMULPD    Z5, Z5, Z5
 	VADDPD    Z5, Z1, K1, Z1
@@ -9379,14 +9397,14 @@ ntmain:
 	VMOVUPD    64(DX)(DI*1), Z4
 	VMOVUPD    128(DX)(DI*1), Z6
 	VMOVUPD    192(DX)(DI*1), Z8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 128(R8)(DI*1)
-	PREFETCHT0 192(R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Z3
-	VMOVUPD    64(R9)(DI*1), Z5
-	VMOVUPD    128(R9)(DI*1), Z7
-	VMOVUPD    192(R9)(DI*1), Z9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Z3
+	VMOVUPD    64(R10)(DI*1), Z5
+	VMOVUPD    128(R10)(DI*1), Z7
+	VMOVUPD    192(R10)(DI*1), Z9
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z1, Z4, Z4
 	VMULPD     Z1, Z6, Z6
@@ -9410,8 +9428,8 @@ ntmaindone:
 
 ntsingle:
 	VMOVUPD    (DX)(DI*1), Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Z3
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z3, Z2, Z2
 	VMOVNTPD   Z2, (AX)(DI*1)
@@ -9422,13 +9440,13 @@ ntsingle:
 ntsingledone:
 	ADDQ       $+8, CX
 	JZ         ntdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
+	MOVQ       $0x00000001, R11
+	SHLQ       CL, R11
+	DECQ       R11
+	KMOVW      R11, K1
 	VMOVUPD.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD.Z  (R9)(DI*1), K1, Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD.Z  (R10)(DI*1), K1, Z3
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z3, Z2, Z2
 	VMOVUPD    Z2, K1, (AX)(DI*1)
@@ -9447,14 +9465,14 @@ resultmain:
 	VMOVUPD    64(DX)(DI*1), Z4
 	VMOVUPD    128(DX)(DI*1), Z6
 	VMOVUPD    192(DX)(DI*1), Z8
-	PREFETCHT0 (R8)(DI*1)
-	PREFETCHT0 64(R8)(DI*1)
-	PREFETCHT0 128(R8)(DI*1)
-	PREFETCHT0 192(R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Z3
-	VMOVUPD    64(R9)(DI*1), Z5
-	VMOVUPD    128(R9)(DI*1), Z7
-	VMOVUPD    192(R9)(DI*1), Z9
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Z3
+	VMOVUPD    64(R10)(DI*1), Z5
+	VMOVUPD    128(R10)(DI*1), Z7
+	VMOVUPD    192(R10)(DI*1), Z9
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z1, Z4, Z4
 	VMULPD     Z1, Z6, Z6
@@ -9478,8 +9496,8 @@ resultmaindone:
 
 resultsingle:
 	VMOVUPD    (DX)(DI*1), Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD    (R9)(DI*1), Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD    (R10)(DI*1), Z3
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z3, Z2, Z2
 	VMOVUPD    Z2, (AX)(DI*1)
@@ -9490,13 +9508,13 @@ resultsingle:
 resultsingledone:
 	ADDQ       $+8, CX
 	JZ         resultdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
+	MOVQ       $0x00000001, R11
+	SHLQ       CL, R11
+	DECQ       R11
+	KMOVW      R11, K1
 	VMOVUPD.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R8)(DI*1)
-	VMOVUPD.Z  (R9)(DI*1), K1, Z3
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPD.Z  (R10)(DI*1), K1, Z3
 	VMULPD     Z1, Z2, Z2
 	VMULPD     Z3, Z2, Z2
 	VMOVUPD    Z2, K1, (AX)(DI*1)
@@ -10098,8 +10116,8 @@ TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-49
 	SHLQ    $0x03, DX
 	SHLQ    $0x03, BX
 	MOVBQZX nt+48(FP), SI
-	MOVQ    m+32(FP), DI
-	IMULQ   BX, DI
+	MOVQ    n+40(FP), DI
+	SHLQ    $0x03, DI
 
 columns:
 	MOVQ AX, R8

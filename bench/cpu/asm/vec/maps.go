@@ -81,10 +81,13 @@ func (g *gen) maps() {
 	}
 }
 
-// fetchAhead fetches what is needed half a page later. Kernels that take long for a
+// fetchDistance is half a page.
+const fetchDistance = 2048
+
+// fetchAhead fetches what is needed that much later. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
 func (g *gen) fetchAhead(src, at reg.Register, u int) {
-	m := operand.Mem{Base: src, Disp: 2048 + u*g.isa.Bytes}
+	m := operand.Mem{Base: src, Disp: fetchDistance + u*g.isa.Bytes}
 	if at != nil {
 		m.Index, m.Scale = at, 1
 	}

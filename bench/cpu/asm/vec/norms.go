@@ -18,10 +18,10 @@ func (g *gen) norms() {
 
 func (g *gen) norm(layer bool) {
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
-	n, at, next, gamma := g.GP64(), g.GP64(), g.GP64(), g.load("gamma")
+	n, at, next, far, gamma := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.load("gamma")
 	g.bytes(ldd)
 	g.bytes(lds)
-	to, weights, ahead := g.row(dst, at), g.row(gamma, at), g.row(next, at)
+	to, weights, ahead := g.row(dst, at), g.row(gamma, at), g.row(far, at)
 	var y, beta reg.GPVirtual
 	if layer {
 		y, beta = g.load("y"), g.load("beta")
@@ -32,6 +32,7 @@ func (g *gen) norm(layer bool) {
 	mean, scale := g.vector(), g.vector()
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	g.farAhead(src, next, far)
 	from := g.row(src, at)
 	if layer {
 		acc := g.accumulate(g.num(0))

@@ -87,6 +87,14 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	return acc
 }
 
+// farAhead is where to fetch while the row at src is worked on: as far into the row behind it,
+// or fetchDistance away if rows are shorter.
+func (g *gen) farAhead(src, next, ahead reg.GPVirtual) {
+	g.LEAQ(operand.Mem{Base: src, Disp: fetchDistance}, ahead)
+	g.CMPQ(ahead, next)
+	g.CMOVQLT(next, ahead)
+}
+
 // row is the vectors of a row at an offset.
 func (g *gen) row(base, at reg.Register) func(u int) operand.Mem {
 	return func(u int) operand.Mem {
@@ -105,11 +113,12 @@ func (g *gen) storeOne(v reg.VecVirtual, to reg.GPVirtual) {
 func (g *gen) reduceRows(name, mnemonic string, empty konst) {
 	g.begin(name, "func(dst, src *T, lds, m, n int)")
 	dst, src, lds, m := g.load("dst"), g.load("src"), g.load("lds"), g.load("m")
-	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
-	from, ahead := g.row(src, at), g.row(next, at)
+	from, ahead := g.row(src, at), g.row(far, at)
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	g.farAhead(src, next, far)
 	acc := g.accumulate(empty)
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
@@ -164,13 +173,14 @@ func (g *gen) rowDistance() {
 func (g *gen) rowExpSums() {
 	g.begin("RowExpSums", "func(sums, largest, src *T, lds, m, n int)")
 	sums, maxima, src, lds, m := g.load("sums"), g.load("largest"), g.load("src"), g.load("lds"), g.load("m")
-	n, at, next := g.GP64(), g.GP64(), g.GP64()
+	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	lowest := g.num(math.Inf(-1))
 	g.pin(g.exp2MinFlushed(), g.num(g.magic()), g.num(math.Log2E))
-	from, ahead := g.row(src, at), g.row(next, at)
+	from, ahead := g.row(src, at), g.row(far, at)
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	g.farAhead(src, next, far)
 	acc := g.accumulate(lowest)
 	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
@@ -207,7 +217,7 @@ func (g *gen) softmax() {
 	g.begin("Softmax", "func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)")
 	dst, src, y, m := g.load("dst"), g.load("src"), g.load("y"), g.load("m")
 	ldd, lds, ldy := g.load("ldd"), g.load("lds"), g.load("ldy")
-	n, at, next, from := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	n, at, next, from, far := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(ldd)
 	g.bytes(lds)
 	g.bytes(ldy)
@@ -217,6 +227,7 @@ func (g *gen) softmax() {
 	g.pin(g.exp2MinFlushed(), g.num(g.magic()))
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	g.farAhead(src, next, far)
 	row := g.GP64()
 	g.Load(g.Param("room"), row)
 	g.TESTQ(row, row)
@@ -255,7 +266,7 @@ func (g *gen) softmax() {
 	acc = g.accumulate(g.num(0))
 	g.strip("exp", n, at, func(count int, mask *mask) {
 		for line := 0; line < count*g.isa.Bytes; line += 64 {
-			g.PREFETCHT0(operand.Mem{Base: next, Index: at, Scale: 1, Disp: line})
+			g.PREFETCHT0(operand.Mem{Base: far, Index: at, Scale: 1, Disp: line})
 		}
 		g.interleave(count, func(u int) {
 			x := g.vector()

@@ -17,9 +17,9 @@ func (g *gen) transpose() {
 	nt := g.GP64()
 	g.MOVBQZX(g.argument("nt"), nt)
 	// Rows lie too far apart for the hardware to look ahead: the same square of what lies
-	// m rows below is fetched meanwhile.
-	below := g.load("m")
-	g.IMULQ(lds, below)
+	// n columns to the right is fetched meanwhile.
+	right := g.load("n")
+	g.bytes(right)
 	g.Label("columns")
 	to, from, left := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(dst, to)
@@ -32,7 +32,7 @@ func (g *gen) transpose() {
 	for i := range rows {
 		rows[i] = g.vector()
 		g.op("VMOVU", operand.Mem{Base: at}, rows[i])
-		g.PREFETCHT0(operand.Mem{Base: at, Index: below, Scale: 1})
+		g.PREFETCHT0(operand.Mem{Base: at, Index: right, Scale: 1})
 		g.ADDQ(lds, at)
 	}
 	g.MOVQ(at, from) // the next square below
