@@ -60,9 +60,9 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 		if err != nil {
 			return nil, err
 		}
-		down, join, empty := k.colSum, k.add, T(0)
+		down, join, empty := k.colSum, k.accumulate, T(0)
 		if r == bench.ReduceMax {
-			down, join, empty = k.colMax, k.maximum, T(math.Inf(-1))
+			down, join, empty = k.colMax, k.raiseTo, T(math.Inf(-1))
 		}
 		rowBytes := n * int(unsafe.Sizeof(empty))
 		reduce := func(dst, src []T, m int) { join.matrix(dst, 0, dst, 0, src, n, m, n, 0, 0) }

@@ -50,7 +50,8 @@ type vecKernels[T float] struct {
 	mul           mapKernel[T] // x y
 	sub           mapKernel[T] // x - y
 	div           mapKernel[T] // x / y
-	maximum       mapKernel[T] // max(x, y)
+	raiseTo       mapKernel[T] // max(x, y), where x stays in L1
+	accumulate    mapKernel[T] // x + y, where x stays in L1
 	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid       mapKernel[T] // 1/(1 + e^-x)
 	copy          mapKernel[T] // x

@@ -325,7 +325,7 @@ func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecMaxF32AVX512:
+// vecRaiseToF32AVX512:
 //
 //	for i := range m {
 //		for j := range n {
@@ -334,12 +334,28 @@ func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecRaiseToF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecMaxF32AVX2 is the same loop.
+// vecRaiseToF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecRaiseToF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAccumulateF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecAccumulateF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAccumulateF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAccumulateF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecGeluTanhF32AVX512:
 //

@@ -29,7 +29,8 @@ func vecPortable[T float]() vecKernels[T] {
 		mul:           rows(mulRow[T]),
 		sub:           rows(subRow[T]),
 		div:           rows(divRow[T]),
-		maximum:       rows(maximumRow[T]),
+		raiseTo:       rows(raiseToRow[T]),
+		accumulate:    rows(addRow[T]),
 		geluTanh:      unary[T](geluTanh),
 		sigmoid:       unary[T](sigmoid),
 		copy:          rows(copyRow[T]),
@@ -193,7 +194,7 @@ func divRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func maximumRow[T float](dst, src, y []T, _, _ T) {
+func raiseToRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
 		dst[j] = max(x, y[j])
 	}
