@@ -33,7 +33,7 @@ func TestOperationCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := p.Build(dims(operationDims, 4, 8, dim), 1)
+		c, err := p.Build(dims(operationDims, 4, 8, dim), Place{Threads: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

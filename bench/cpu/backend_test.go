@@ -46,16 +46,21 @@ func testBackend(t testing.TB, isa ISA) *Backend {
 	return b
 }
 
+var convTestShapes = []string{
+	"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1", "1x5x13x37x5x3x2x1x5", "2x20x7x7x15x3x1x1x1",
+}
+
 // Shapes that straddle tiles and cut rows, small enough for the portable kernels.
 var chainShapes = map[string][]string{
 	"linear":      {"1x1x1", "17x33x65", "64x128x96", "33x129x257"},
-	"conv":        {"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1", "1x5x13x37x5x3x2x1x5", "2x20x7x7x15x3x1x1x1"},
+	"conv":        convTestShapes,
 	"attention":   {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
 	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050"},
 
 	// Of the same group, and of other dimensions.
+	"conv2d":              convTestShapes,
 	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0"},
 	"Softmax_Mask":        {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
 	"matmul_batched":      {"1x5x7x9", "3x33x17x65"},

@@ -173,7 +173,7 @@ func operationCases(threads int) ([]testCase, error) {
 			if err != nil {
 				return nil, err
 			}
-			chain, err := pattern.Build(shape, threads)
+			chain, err := pattern.Build(shape, bench.Place{Threads: threads})
 			if err != nil {
 				return nil, err
 			}
