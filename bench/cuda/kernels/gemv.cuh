@@ -113,11 +113,23 @@ __device__ inline bool gemv(unsigned char *shared, const elem *x, int width, con
 }
 #endif
 
+#ifdef HWCAL_INT8
+// dot adds four products of bytes. NVRTC 12.1 declares __dp4a and does not have it.
+__device__ inline int dot(int a, int b, int sum) {
+#ifdef HWCAL_EMULATED
+  return __dp4a(a, b, sum);
+#else
+  asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+  return sum;
+#endif
+}
+#endif
+
 __device__ inline void multiply(acc &sum, const vec<elem> &a, const vec<elem> &b) {
 #ifdef HWCAL_INT8
   const int *p = (const int *)a.at, *q = (const int *)b.at;
 #pragma unroll
-  for (int i = 0; i < 4; i++) sum = __dp4a(p[i], q[i], sum);
+  for (int i = 0; i < 4; i++) sum = dot(p[i], q[i], sum);
 #else
 #pragma unroll
   for (int i = 0; i < PIECE; i++) sum += widen(a.at[i]) * widen(b.at[i]);
