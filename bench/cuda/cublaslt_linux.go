@@ -106,7 +106,7 @@ type ltHeuristic struct {
 	algorithm ltAlgorithm
 	workspace uintptr // bytes
 	state     cublasStatus
-	waves     float32
+	_         float32 // waves
 	_         [4]int32
 }
 

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,12 +43,13 @@ func TestCuDNN(t *testing.T) {
 		}
 		for _, d := range types {
 			name, err := s.verify(t, build(t, c.pattern, c.shape), d)
-			want := "cudnn_9.12.3 engine 42 knobs 2=7"
+			// Either may be the faster one; of fp32 the first would narrow its inputs.
+			want := []string{"cudnn_9.12.3 engine 43 knobs 2=7", "cudnn_9.12.3 engine 42 knobs 2=7"}
 			if d == schema.FP32 {
-				want = "cudnn_9.12.3 engine 43 knobs 2=7"
+				want = want[:1]
 			}
-			if err != nil || name != want {
-				t.Errorf("%s %s %s: %q, want %q: %v", c.pattern, c.shape, d, name, want, err)
+			if err != nil || !slices.Contains(want, name) {
+				t.Errorf("%s %s %s: %q, want one of %q: %v", c.pattern, c.shape, d, name, want, err)
 			}
 		}
 	}

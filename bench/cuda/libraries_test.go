@@ -19,10 +19,9 @@ type libraryStub struct {
 }
 
 type libraryControls struct {
-	log   func() string                 `c:"stub_log"`
-	clear func()                        `c:"stub_clear"`
-	fail  func(call string, code int32) `c:"stub_fail"`
-	held  func() int                    `c:"stub_held"`
+	log  func() string                 `c:"stub_log"`
+	fail func(call string, code int32) `c:"stub_fail"`
+	held func() int                    `c:"stub_held"`
 }
 
 // newLibraryStub is a backend that has the library of testdata/NAME.c. When the test ends, all that was
