@@ -28,6 +28,11 @@ func Save(path string, p *schema.Profile) error {
 	if err != nil {
 		return err
 	}
+	return Write(path, data)
+}
+
+// Write is Save for what was made from a profile, as a picture of it.
+func Write(path string, data []byte) error {
 	if err := writeFile(path, data); err != nil {
 		return fmt.Errorf("profiles: save %s: %w", path, cause(err))
 	}
