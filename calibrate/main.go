@@ -56,7 +56,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			runCommand(), detectCommand(), listCommand(), benchCommand(), showCommand(), compareCommand(), validateCommand(), schemaCommand(),
+			runCommand(), detectCommand(), listCommand(), benchCommand(), showCommand(), rooflineCommand(), compareCommand(), validateCommand(), schemaCommand(),
 		},
 	}
 	for _, cmd := range app.Commands {

@@ -80,7 +80,7 @@ func TestReadmeCommands(t *testing.T) {
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		if code := calibrate(args, &stdout, &stderr); code != 0 || stdout.Len() == 0 {
+		if code := calibrate(args, &stdout, &stderr); code != 0 || stdout.Len()+stderr.Len() == 0 {
 			t.Errorf("%s: exit code %d\n%s%s", line, code, &stdout, &stderr)
 		}
 		ran++

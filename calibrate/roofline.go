@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"hwcal/profiles"
+	"hwcal/schema"
+)
+
+func rooflineCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "roofline",
+		Usage:     "draw what binds a device, and what its operations reach under that, as SVG or PNG",
+		ArgsUsage: "FILE",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE`.svg or FILE.png to write (default: beside the profile, as SVG); - is standard output, as SVG"},
+			&cli.StringFlag{Name: "device", Usage: "`ID` of a device of the profile (default: its first)"},
+			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to draw (default: all that were measured)"},
+			&cli.IntFlag{Name: "threads", Usage: "`N` threads (default: the most that were measured)"},
+		},
+		Action: rooflineAction,
+	}
+}
+
+func rooflineAction(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return usagef("roofline wants one file, not %d; - is standard input", c.NArg())
+	}
+	path, output := c.Args().First(), c.String("output")
+	switch {
+	case output == "" && path == "-":
+		return usagef("a profile from standard input has no name for the picture: give it with -o")
+	case output == "":
+		output = strings.TrimSuffix(path, ".json") + ".svg"
+	}
+	format := strings.TrimPrefix(filepath.Ext(output), ".")
+	if output == "-" {
+		format = "svg"
+	}
+	if format != "svg" && format != "png" {
+		return usagef("-o %s: want a name that ends in .svg or .png", output)
+	}
+	dtypes, err := parseDTypes(c.StringSlice("dtype"))
+	if err != nil {
+		return usagef("--dtype: %v", err)
+	}
+	if c.IsSet("threads") && c.Int("threads") < 1 {
+		return usagef("--threads %d: want more than 0", c.Int("threads"))
+	}
+	if err := profiles.Writable(output); err != nil {
+		return err
+	}
+	p, err := loadWarned(c.App.ErrWriter, path)
+	if err != nil {
+		return err
+	}
+	d, err := deviceOf(p, c.String("device"))
+	if err != nil {
+		return err
+	}
+	threads, err := rooflineThreads(d, c.Int("threads"))
+	if err != nil {
+		return err
+	}
+	if c.IsSet("dtype") {
+		measured := profiles.RooflineDTypes(d, threads)
+		for _, t := range dtypes {
+			if !slices.Contains(measured, t) {
+				return usagef("--dtype %s: no peak of %s was measured in it, %s; want one of %s", t, d.ID, onThreadCount(threads), join(measured, ", "))
+			}
+		}
+	}
+	picture, err := drawRoofline(p, d, profiles.NewRoofline(d, threads, dtypes), format)
+	if err != nil {
+		return err
+	}
+	if err := profiles.Write(output, picture); err != nil {
+		return err
+	}
+	if output != "-" {
+		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)
+	}
+	return nil
+}
+
+// deviceOf finds a device of a profile by its ID; none given means the first.
+func deviceOf(p *schema.Profile, id string) (*schema.Device, error) {
+	var have []string
+	for i := range p.Devices {
+		if d := &p.Devices[i]; id == "" || d.ID == id {
+			return d, nil
+		}
+		have = append(have, clean(p.Devices[i].ID))
+	}
+	return nil, usagef("--device %s: not in the profile, which has %s", id, strings.Join(have, ", "))
+}
+
+// rooflineThreads checks a number of threads; 0 means the most that were measured.
+func rooflineThreads(d *schema.Device, wanted int) (int, error) {
+	measured := profiles.RooflineThreads(d)
+	switch {
+	case len(measured) == 0:
+		return 0, fmt.Errorf("%s: neither a peak nor a bandwidth was measured", clean(d.ID))
+	case wanted == 0:
+		return measured[len(measured)-1], nil
+	case slices.Contains(measured, wanted):
+		return wanted, nil
+	case slices.Equal(measured, []int{0}):
+		return 0, usagef("--threads %d: %s is not divided into threads", wanted, clean(d.ID))
+	}
+	names := make([]string, len(measured))
+	for i, n := range measured {
+		names[i] = strconv.Itoa(n)
+	}
+	return 0, usagef("--threads %d: %s was measured with %s", wanted, clean(d.ID), strings.Join(names, ", "))
+}
+
+// onThreadCount reads "with 2 threads", "on the whole device".
+func onThreadCount(n int) string {
+	if n == 0 {
+		return "on the whole device"
+	}
+	return "with " + plural(n, "thread")
+}
