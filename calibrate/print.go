@@ -27,6 +27,7 @@ func printProfile(w io.Writer, p *schema.Profile) error {
 		out.launches(d)
 		out.operations(d)
 		out.fusions(d)
+		out.roofline(d)
 		out.crossovers(d)
 		out.controls(d.Quality)
 		out.unavailable("Unavailable", d.Unavailable)
