@@ -5,9 +5,11 @@ package cuda
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"flag"
+	"io"
 	"os"
-	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -22,9 +24,6 @@ func TestPrebuiltIsGenerated(t *testing.T) {
 	p, err := newPrebuilt()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if len(p.archive.File) == 0 {
-		t.Skip("nothing was generated yet: make ptx")
 	}
 	fresh := func(u Unit, target string) bool {
 		sum, err := u.sum(target)
@@ -51,8 +50,6 @@ func TestPrebuiltIsGenerated(t *testing.T) {
 	}
 }
 
-var target = regexp.MustCompile(`(?m)^\.target .*$`)
-
 // prebuild writes the archive with the compiler of NVIDIA that HWCAL_NVIDIA has.
 func prebuild(t *testing.T, ampere, hopper []Unit) {
 	t.Helper()
@@ -60,6 +57,9 @@ func prebuild(t *testing.T, ampere, hopper []Unit) {
 	var mem bytes.Buffer
 	w := zip.NewWriter(&mem)
 	w.SetComment(n.Name())
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(out, flate.BestCompression)
+	})
 	add := func(u Unit, target string, ptx []byte) {
 		sum, err := u.sum(target)
 		if err != nil {
@@ -80,15 +80,13 @@ func prebuild(t *testing.T, ampere, hopper []Unit) {
 		}
 		return bytes.TrimRight(ptx, "\x00")
 	}
-	old := map[Unit][]byte{}
 	for _, u := range ampere {
-		ptx := build(u, targetAmpere)
-		add(u, targetAmpere, ptx)
-		old[u] = target.ReplaceAll(ptx, nil)
+		add(u, targetAmpere, build(u, targetAmpere))
 	}
+	// What runs on an older device is compiled from its PTX for a newer one.
 	for _, u := range hopper {
-		if ptx := build(u, targetHopper); !bytes.Equal(target.ReplaceAll(ptx, nil), old[u]) {
-			add(u, targetHopper, ptx)
+		if !slices.Contains(ampere, u) {
+			add(u, targetHopper, build(u, targetHopper))
 		}
 	}
 	if err := w.Close(); err != nil {
