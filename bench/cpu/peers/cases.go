@@ -164,9 +164,9 @@ var operationShapes = []string{"16x256x64", "64x1024x64", "16x2048x128", "128x25
 // operationCases are the single operations, in bytes a second.
 func operationCases(threads int) ([]testCase, error) {
 	var all []testCase
-	for _, pattern := range bench.Operations() {
-		if pattern.Group != "operation" {
-			continue
+	for _, pattern := range bench.Singles() {
+		if pattern.Name == "conv2d" {
+			continue // which has cases of its own
 		}
 		for _, dims := range operationShapes {
 			shape, err := bench.ParseShape(dims, pattern.Dims)
