@@ -27,10 +27,20 @@ func attentionChain(t *testing.T, pattern string, dims ...int64) bench.Chain {
 	return c
 }
 
-// Sizes straddle the tiles of queries and keys, and rows end within 16 bytes or not. On the device with
-// more SMs the keys are divided, and some parts have none that a query sees.
+// Sizes straddle the tiles of queries and keys, and rows end within 16 bytes or not.
 func TestAttention(t *testing.T) {
-	shapes := []struct {
+	for _, d := range floats {
+		t.Run(string(d), func(t *testing.T) {
+			b := newEmulated(t, Capability{9, 0})
+			verifyAttention(t, b, d)
+			b.sms = 100
+			verifyDividedAttention(t, b, d)
+		})
+	}
+}
+
+func verifyAttention(t *testing.T, b *Backend, d schema.DType) {
+	for _, s := range []struct {
 		pattern string
 		dims    [][]int64
 	}{
@@ -43,22 +53,19 @@ func TestAttention(t *testing.T) {
 		{"Decode_Attention", [][]int64{
 			{1, 2, 2, 70, 64}, {2, 4, 2, 131, 128}, {1, 6, 1, 300, 40}, {1, 1, 1, 1, 64}, {1, 8, 2, 95, 23}, {1, 4, 1, 129, 256}, {1, 20, 1, 530, 64}, {1, 5, 1, 67, 100},
 		}},
+	} {
+		for _, dims := range s.dims {
+			verifyKernels(t, b, []schema.DType{d}, attentionChain(t, s.pattern, dims...))
+		}
 	}
-	for _, d := range floats {
-		t.Run(string(d), func(t *testing.T) {
-			b := newEmulated(t, Capability{9, 0})
-			for _, s := range shapes {
-				for _, dims := range s.dims {
-					verifyKernels(t, b, []schema.DType{d}, attentionChain(t, s.pattern, dims...))
-				}
-			}
-			b.sms = 100
-			verifyKernels(t, b, []schema.DType{d},
-				attentionChain(t, "QK_T", 1, 1, 300, 64),
-				attentionChain(t, "Decode_Attention", 1, 1, 1, 2200, 16), // 34 parts
-				attentionChain(t, "Causal_Attention", 1, 1, 270, 520, 16))
-		})
-	}
+}
+
+// On a device with many SMs the keys are divided, and some parts have none that a query sees.
+func verifyDividedAttention(t *testing.T, b *Backend, d schema.DType) {
+	verifyKernels(t, b, []schema.DType{d},
+		attentionChain(t, "QK_T", 1, 1, 300, 64),
+		attentionChain(t, "Decode_Attention", 1, 1, 1, 2200, 16), // 34 parts
+		attentionChain(t, "Causal_Attention", 1, 1, 270, 520, 16))
 }
 
 // Each reason for which there is no kernel is told.

@@ -18,31 +18,31 @@ var (
 	depthwiseShapes = [][]int64{{2, 16, 9, 7, 16, 3, 1, 1, 16}, {1, 13, 6, 10, 13, 3, 2, 1, 13}}
 )
 
-func TestConv(t *testing.T) {
+func TestConv(t *testing.T) { devices(t, verifyConv) }
+
+func verifyConv(t *testing.T, b *Backend) {
 	shapes := append(convShapes[:len(convShapes):len(convShapes)], depthwiseShapes...)
 	few := append(convShapes[2:3:3], depthwiseShapes[0])
-	devices(t, func(t *testing.T, b *Backend) {
-		for _, d := range floats {
-			for _, name := range []string{"Conv2d_ReLU", "Conv2d_BatchNorm", "Conv2d_BatchNorm_ReLU"} {
-				verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, few...)...)
-			}
-			for _, name := range []string{"Conv2d_Bias", "Conv2d_BatchNorm_Add_ReLU"} {
-				verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, shapes...)...)
-			}
+	for _, d := range floats {
+		for _, name := range []string{"Conv2d_ReLU", "Conv2d_BatchNorm", "Conv2d_BatchNorm_ReLU"} {
+			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, few...)...)
 		}
-		for _, name := range []string{"Conv2d_Bias", "Conv2d_ReLU"} {
-			verifyKernels(t, b, []schema.DType{schema.INT8}, chainsOf(t, name, schema.INT8, shapes...)...)
+		for _, name := range []string{"Conv2d_Bias", "Conv2d_BatchNorm_Add_ReLU"} {
+			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, shapes...)...)
 		}
-	})
+	}
+	for _, name := range []string{"Conv2d_Bias", "Conv2d_ReLU"} {
+		verifyKernels(t, b, []schema.DType{schema.INT8}, chainsOf(t, name, schema.INT8, shapes...)...)
+	}
 }
 
-func TestSeparableConv(t *testing.T) {
-	devices(t, func(t *testing.T, b *Backend) {
-		for _, d := range floats {
-			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "Depthwise_Pointwise", d,
-				[]int64{2, 16, 9, 7, 24, 3, 1, 1}, []int64{1, 64, 8, 11, 72, 3, 2, 1}, []int64{1, 13, 6, 10, 5, 5, 1, 2})...)
-		}
-	})
+func TestSeparableConv(t *testing.T) { devices(t, verifySeparableConv) }
+
+func verifySeparableConv(t *testing.T, b *Backend) {
+	for _, d := range floats {
+		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "Depthwise_Pointwise", d,
+			[]int64{2, 16, 9, 7, 24, 3, 1, 1}, []int64{1, 64, 8, 11, 72, 3, 2, 1}, []int64{1, 13, 6, 10, 5, 5, 1, 2})...)
+	}
 }
 
 // What no kernel is for says so.

@@ -16,6 +16,9 @@ import (
 type Driver interface {
 	// Version is that of CUDA which the driver supports, 1000 x major + 10 x minor.
 	Version() (int, error)
+	// Devices are the UUIDs of those that the driver shows, in its order, without what stands before
+	// the first dash of NVML's.
+	Devices() ([]string, error)
 	// Open makes a context, with a stream, on the device of that UUID as NVML gives it
 	// ("GPU-..." or "MIG-...").
 	Open(uuid string) (Context, error)

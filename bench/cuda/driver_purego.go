@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -144,31 +145,42 @@ func (c *libcuda) open(uuid string) (*context, error) {
 	return ctx, nil
 }
 
-// find looks for a device among those that the driver shows. A MIG slice has the UUID of
-// the slice there; only the first, or the one in CUDA_VISIBLE_DEVICES, is shown.
-func (c *libcuda) find(uuid string) (device int32, err error) {
+// Devices are those that CUDA_VISIBLE_DEVICES leaves. A MIG slice has the UUID of the slice; only the
+// first, or the one in that variable, is shown.
+func (c *libcuda) Devices() ([]string, error) {
 	var n int32
 	if err := c.check("cuDeviceGetCount", c.count(&n)); err != nil {
+		return nil, err
+	}
+	uuids := make([]string, n)
+	for i := range uuids {
+		var device int32
+		var id [16]byte
+		if err := c.check("cuDeviceGet", c.device(&device, int32(i))); err != nil {
+			return nil, err
+		}
+		if err := c.check("cuDeviceGetUuid", c.uuid(&id, device)); err != nil {
+			return nil, err
+		}
+		h := hex.EncodeToString(id[:])
+		uuids[i] = strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+	}
+	return uuids, nil
+}
+
+// find looks for a device among those that the driver shows.
+func (c *libcuda) find(uuid string) (device int32, err error) {
+	shown, err := c.Devices()
+	if err != nil {
 		return 0, err
 	}
 	_, want, _ := strings.Cut(uuid, "-")
-	var shown []string
-	for i := range n {
-		var id [16]byte
-		if err := c.check("cuDeviceGet", c.device(&device, i)); err != nil {
-			return 0, err
-		}
-		if err := c.check("cuDeviceGetUuid", c.uuid(&id, device)); err != nil {
-			return 0, err
-		}
-		h := hex.EncodeToString(id[:])
-		have := strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
-		if strings.EqualFold(have, want) {
-			return device, nil
-		}
-		shown = append(shown, have)
+	i := slices.IndexFunc(shown, func(have string) bool { return strings.EqualFold(have, want) })
+	if i < 0 {
+		return 0, fmt.Errorf("cuda: %s is none of the devices that the driver shows: %s (%s)", uuid, strings.Join(shown, ", "), visible())
 	}
-	return 0, fmt.Errorf("cuda: %s is none of the devices that the driver shows: %s (%s)", uuid, strings.Join(shown, ", "), visible())
+	err = c.check("cuDeviceGet", c.device(&device, int32(i)))
+	return device, err
 }
 
 // visible tells what hides devices from the driver.

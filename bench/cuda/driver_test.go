@@ -211,6 +211,9 @@ func TestDriverDevices(t *testing.T) {
 	if v := must[int](t)(d.Version()); v != 12080 {
 		t.Errorf("version %d", v)
 	}
+	if all := must[[]string](t)(d.Devices()); len(all) != 2 || "GPU-"+all[1] != stubUUID {
+		t.Errorf("devices %v", all)
+	}
 	// The slice of a GPU has a UUID of its own, which the driver gives as that of the device.
 	c := must[Context](t)(d.Open("MIG-" + strings.TrimPrefix(strings.ToUpper(stubUUID), "GPU-")))
 	check(t, c.Close())

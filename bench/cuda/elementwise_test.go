@@ -20,8 +20,9 @@ func sums(t *bench.Tensor) *bench.Tensor {
 }
 
 // Rows that fill vectors and those that do not, more than a block takes, and less than one vector.
-func TestElementwise(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestElementwise(t *testing.T) { verifyElementwise(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyElementwise(t *testing.T, b *Backend) {
 	dropout := bench.DropoutParams{P: 0.3, Seed: 5}
 	for _, s := range [][2]int64{{1, 1}, {3, 7}, {5, 64}, {17, 1023}, {2, 4096}} {
 		m, n := s[0], s[1]
@@ -57,8 +58,9 @@ func TestElementwise(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestImages(t *testing.T) { verifyImages(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyImages(t *testing.T, b *Backend) {
 	for _, channels := range []int64{1, 5, 16} {
 		x := func() *bench.Tensor { return matrix("X", 2, channels, 7, 9) }
 		verifyKernels(t, b, floats,

@@ -53,45 +53,49 @@ var productShapes = [][]int64{{1, 136, 80}, {3, 70, 530}, {8, 128, 64}, {64, 64,
 // layerShapes are fewer, as what is behind a product has no part in it; m, n, k.
 var layerShapes = [][]int64{{1, 136, 80}, {3, 70, 130}, {130, 144, 48}, {67, 29, 93}}
 
-func TestGemm(t *testing.T) {
-	devices(t, func(t *testing.T, b *Backend) {
-		for _, d := range products {
-			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "matmul", d, productShapes...)...)
-			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "matmul_batched", d, []int64{3, 33, 40, 72}, []int64{2, 5, 17, 9})...)
-		}
-	})
+func TestGemm(t *testing.T) { devices(t, verifyGemm) }
+
+func verifyGemm(t *testing.T, b *Backend) {
+	for _, d := range products {
+		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "matmul", d, productShapes...)...)
+		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "matmul_batched", d, []int64{3, 33, 40, 72}, []int64{2, 5, 17, 9})...)
+	}
 }
 
 // linears are the patterns of a layer with what follows it element by element.
 var linears = []string{"Linear_Bias", "Linear_Bias_ReLU", "Linear_Bias_GELU", "Linear_Bias_SiLU", "Linear_Bias_Residual"}
 
-func TestLinear(t *testing.T) {
-	devices(t, func(t *testing.T, b *Backend) {
-		for _, name := range linears {
-			for _, d := range floats {
-				verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, layerShapes...)...)
-			}
+func TestLinear(t *testing.T) { devices(t, verifyLinear) }
+
+func verifyLinear(t *testing.T, b *Backend) {
+	for _, name := range linears {
+		for _, d := range floats {
+			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, layerShapes...)...)
 		}
-		for _, name := range linears[:2] {
-			verifyKernels(t, b, []schema.DType{schema.INT8}, chainsOf(t, name, schema.INT8, layerShapes...)...)
-		}
-	})
+	}
+	for _, name := range linears[:2] {
+		verifyKernels(t, b, []schema.DType{schema.INT8}, chainsOf(t, name, schema.INT8, layerShapes...)...)
+	}
 }
 
-func TestLayers(t *testing.T) {
-	devices(t, func(t *testing.T, b *Backend) {
-		for _, name := range []string{"SwiGLU", "Linear_Bias_GELU_Linear", "Linear_LayerNorm"} {
-			for _, d := range floats {
-				verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, layerShapes...)...)
-			}
+func TestLayers(t *testing.T) { devices(t, verifyLayers) }
+
+func verifyLayers(t *testing.T, b *Backend) {
+	for _, name := range []string{"SwiGLU", "Linear_Bias_GELU_Linear", "Linear_LayerNorm"} {
+		for _, d := range floats {
+			verifyKernels(t, b, []schema.DType{d}, chainsOf(t, name, d, layerShapes...)...)
 		}
-	})
+	}
 }
 
 // Kernels whose blocks count what others have done leave their counters as they found them.
 func TestProductsAgain(t *testing.T) {
 	b := newEmulated(t, Capability{8, 0})
 	b.sms = 16
+	verifyProductsAgain(t, b)
+}
+
+func verifyProductsAgain(t *testing.T, b *Backend) {
 	for _, c := range []struct {
 		pattern string
 		shape   []int64

@@ -11,8 +11,9 @@ import (
 )
 
 // Arrays that leave something in every part of the loop, and fewer elements than parts.
-func TestStreams(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestStreams(t *testing.T) { verifyStreams(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyStreams(t *testing.T, b *Backend) {
 	for _, s := range [][2]int64{{1, 2}, {7, 3}, {8, 1}, {9000, 3}, {8193, 2}} {
 		arrays := bench.NewStreamArrays(s[0], s[1])
 		var chains []bench.Chain
@@ -34,8 +35,9 @@ func TestStreams(t *testing.T) {
 }
 
 // The chain goes through all lines before it comes back.
-func TestChase(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestChase(t *testing.T) { verifyChase(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyChase(t *testing.T, b *Backend) {
 	const lines = 37
 	for _, loads := range []int64{lines - 1, lines} {
 		op := bench.Chase(lines*lineBytes, loads)
@@ -78,8 +80,9 @@ func transfer(name string, fromHost bool) bench.Chain {
 		Ref: func(in []ref.Field, _ ref.Precision) ref.Field { return ref.Copy(in[0]) }}}
 }
 
-func TestTransfers(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestTransfers(t *testing.T) { verifyTransfers(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyTransfers(t *testing.T, b *Backend) {
 	for name, host := range transfers {
 		verifyKernels(t, b, []schema.DType{schema.FP64}, transfer(name, host))
 	}
@@ -87,8 +90,9 @@ func TestTransfers(t *testing.T) {
 
 func emptyChain() bench.Chain { return bench.Chain{{Name: "empty", Out: matrix("none", 1)}} }
 
-func TestEmpty(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestEmpty(t *testing.T) { verifyEmpty(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyEmpty(t *testing.T, b *Backend) {
 	for _, graph := range []bool{false, true} {
 		c := emptyChain()
 		ws, err := b.Open(bench.Case{Chain: c, DType: schema.FP32, Graph: graph})

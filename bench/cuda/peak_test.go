@@ -9,7 +9,17 @@ import (
 
 // Every accumulator ends at 2, on every unit that the emulation has.
 func TestPeaks(t *testing.T) {
-	b := newEmulated(t, Capability{8, 9})
+	units := verifyPeaks(t, newEmulated(t, Capability{8, 9}))
+	for d, want := range map[schema.DType]int{schema.FP64: 2, schema.FP32: 1, schema.TF32: 1, schema.FP16: 1, schema.BF16: 1, schema.FP8: 1, schema.INT8: 1} {
+		if units[d] != want {
+			t.Errorf("%s has %d units, want %d", d, units[d], want)
+		}
+	}
+}
+
+// verifyPeaks tells how many units each type has.
+func verifyPeaks(t *testing.T, b *Backend) map[schema.DType]int {
+	t.Helper()
 	units := map[schema.DType]int{}
 	for _, k := range b.Kernels() {
 		if k.Chain != "peak_fma" {
@@ -26,11 +36,7 @@ func TestPeaks(t *testing.T) {
 			}
 		}
 	}
-	for d, want := range map[schema.DType]int{schema.FP64: 2, schema.FP32: 1, schema.TF32: 1, schema.FP16: 1, schema.BF16: 1, schema.FP8: 1, schema.INT8: 1} {
-		if units[d] != want {
-			t.Errorf("%s has %d units, want %d", d, units[d], want)
-		}
-	}
+	return units
 }
 
 // A Hopper has its warpgroups' products before the others; what came after it has not.

@@ -9,8 +9,9 @@ import (
 )
 
 // Rows of each size of kernel, with and without 16-byte accesses; fewer and more than a block takes.
-func TestRows(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestRows(t *testing.T) { verifyRows(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyRows(t *testing.T, b *Backend) {
 	for _, s := range [][2]int64{{7, 5}, {9, 64}, {2, 777}, {1, 2056}, {1, 4099}, {1, 16400}, {1, 16387}} {
 		m, n := s[0], s[1]
 		add := bench.Add(matrix("X", m, n), matrix("R", m, n))
@@ -32,8 +33,9 @@ func TestRows(t *testing.T) {
 
 // Scaled causal scores and their softmax, where there is something to be seen; the rest
 // has no meaning.
-func TestCausalRows(t *testing.T) {
-	b := newEmulated(t, Capability{8, 0})
+func TestCausalRows(t *testing.T) { verifyCausalRows(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyCausalRows(t *testing.T, b *Backend) {
 	for _, d := range floats {
 		for _, s := range [][2]int64{{1, 1}, {5, 5}, {8, 24}, {3, 17}, {2, 2500}} {
 			m, n := s[0], s[1]
