@@ -14,12 +14,12 @@ import (
 var floatsAndSums = append(slices.Clone(floats), schema.INT8)
 
 func init() {
-	for _, chain := range []string{"relu", "add", "bias", "mask", "channel_bias"} {
+	for _, chain := range []string{"relu", "add", "bias", "channel_bias"} {
 		register(chain, entry{provider: own, dtypes: floatsAndSums, bind: bindElementwise})
 	}
 	for _, chain := range []string{
 		"sub", "mul", "div", "exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "scale", "copy",
-		"dropout", "bias+gelu+dropout", "batchnorm",
+		"mask", "dropout", "bias+gelu+dropout", "batchnorm",
 	} {
 		register(chain, entry{provider: own, dtypes: floats, bind: bindElementwise})
 	}
