@@ -126,14 +126,15 @@ generate: ## write bench/cpu/*.s with their generators
 ptx: bin/nvidia-$(CUDA_PTX) ## write bench/cuda/prebuilt.zip (needs python3)
 	HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA_PTX)/nvidia $(GO) test ./bench/cuda -count=1 -timeout 60m -run TestPrebuiltIsGenerated -update
 
-gpu-check: build ## prepare bin/gpu-check for a machine with an NVIDIA GPU, and run it where there is one
-	@rm -rf bin/gpu-check; mkdir bin/gpu-check
+gpu-check: ## prepare bin/gpu-check for a machine with an NVIDIA GPU, and run it where there is one
+	@rm -rf bin/gpu-check; mkdir -p bin/gpu-check
+	$(GO) build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/gpu-check/calibrate ./calibrate
 	$(GO) test -c -trimpath -ldflags '-s -w' -o bin/gpu-check/cuda.test ./bench/cuda
-	@cp bin/calibrate bench/cuda/check/torch_peers.py bin/gpu-check
+	@cp bench/cuda/check/torch_peers.py bin/gpu-check
 	@cp bench/cuda/check/gpu-check bin/gpu-check/check
 	@echo "bin/gpu-check needs $$($(GO) env GOOS)/$$($(GO) env GOARCH), glibc" \
 		"$$(grep -haoE 'GLIBC_[0-9.]+' bin/gpu-check/{calibrate,cuda.test} | sed s/GLIBC_// | sort -Vu | tail -1) or newer, and the NVIDIA driver"
-	@if bin/calibrate list devices | grep -q '^cuda'; then OUT=bin/gpu-check/out bin/gpu-check/check; else \
+	@if bin/gpu-check/calibrate list devices | grep -q '^cuda'; then OUT=bin/gpu-check/out bin/gpu-check/check; else \
 		echo "no NVIDIA GPU here: copy the folder to a machine that has one, and run ./check there"; fi
 
 profile: build ## measure this machine into profiles/ and validate (RUNFLAGS='--quick')
