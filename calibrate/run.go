@@ -215,6 +215,11 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 		}
 		return nil, err
 	}
+	if p, is := backend.(preparer); is {
+		if err := p.Prepare(o.DTypes); err != nil {
+			return nil, err
+		}
+	}
 	o.Threads = threadsOf(*dev)
 	calibrator := bench.Calibrator{
 		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: o.MemoryBytes / 2},
@@ -224,6 +229,11 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 	measured, warnings, err := calibrator.Run(c.Context)
 	*dev = measured
 	return warnings, err
+}
+
+// preparer is a backend that has something to do before its budget begins.
+type preparer interface {
+	Prepare(dtypes []schema.DType) error
 }
 
 // unmeasured says why nothing of a device was measured.

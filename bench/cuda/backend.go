@@ -20,6 +20,7 @@ type Backend struct {
 
 	libraries map[provider]library
 	lacking   map[string]string // why a library is not there
+	images    map[Unit]image    // that were compiled ahead
 	modules   map[Unit]loaded
 	events    []Event
 	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
@@ -52,7 +53,7 @@ type Watcher interface {
 func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 	b := &Backend{
 		context: c, compiler: compiler, watcher: watcher,
-		libraries: map[provider]library{}, lacking: map[string]string{}, modules: map[Unit]loaded{},
+		libraries: map[provider]library{}, lacking: map[string]string{}, images: map[Unit]image{}, modules: map[Unit]loaded{},
 	}
 	var l2 int
 	for _, a := range []struct {
@@ -134,9 +135,13 @@ func (b *Backend) Limit(schema.DType, bench.Place) bench.Limit { return bench.Li
 func (b *Backend) function(u Unit, name string) (Function, error) {
 	l, have := b.modules[u]
 	if !have {
-		image, err := b.compiler.Compile(u, b.capability)
+		i, prepared := b.images[u]
+		if !prepared {
+			i.code, i.err = b.compiler.Compile(u, b.capability)
+		}
+		err := i.err
 		if err == nil {
-			l.module, err = b.context.Load(image)
+			l.module, err = b.context.Load(i.code)
 		}
 		if err != nil {
 			l.err = fmt.Errorf("cuda: unit %s with %s: %w", u, b.compiler.Name(), err)

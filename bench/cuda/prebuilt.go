@@ -63,7 +63,7 @@ func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 	return nil, fmt.Errorf("cuda: there is no prebuilt PTX of unit %s for a device of compute capability %s", u, c)
 }
 
-// file is nil for what is not there. PTX for Hopper is, where it is other than that for Ampere.
+// file is nil for what is not there. PTX for Hopper is there only of what no older device runs.
 func (p prebuilt) file(u Unit, target string) *zip.File {
 	i := slices.IndexFunc(p.archive.File, func(f *zip.File) bool { return f.Name == prebuiltName(u, target) })
 	if i < 0 {

@@ -1,0 +1,67 @@
+package cuda
+
+import (
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"hwcal/schema"
+)
+
+// image is the code of a unit, or why there is none.
+type image struct {
+	code []byte
+	err  error
+}
+
+// Prepare compiles all units in the types, on all CPUs: that takes longer than many a measurement, and
+// would be done one by one within the budget of a calibration. What it leaves out is compiled
+// when it is asked for.
+func (b *Backend) Prepare(dtypes []schema.DType) error {
+	p, err := newPrebuilt()
+	if err != nil {
+		return err
+	}
+	wanted := slices.DeleteFunc(p.units(b.capability), func(u Unit) bool {
+		_, have := b.images[u]
+		return have || u.DType != "" && !slices.Contains(dtypes, u.DType)
+	})
+	images := make([]image, len(wanted))
+	var running sync.WaitGroup
+	slots := make(chan struct{}, runtime.NumCPU())
+	for i, u := range wanted {
+		slots <- struct{}{}
+		running.Go(func() {
+			images[i].code, images[i].err = b.compiler.Compile(u, b.capability)
+			<-slots
+		})
+	}
+	running.Wait()
+	for i, u := range wanted {
+		b.images[u] = images[i]
+	}
+	return nil
+}
+
+// units are those that the archive has for a device, as it has all that there are.
+func (p prebuilt) units(c Capability) []Unit {
+	var units []Unit
+	for _, f := range p.archive.File {
+		target, name := path.Split(strings.TrimSuffix(f.Name, ".ptx"))
+		if strings.TrimSuffix(target, "/") == targetHopper && c != (Capability{9, 0}) {
+			continue
+		}
+		u := Unit{Source: name}
+		for _, d := range schema.DTypes() {
+			if source, is := strings.CutSuffix(name, "_"+string(d)); is {
+				u = Unit{source, d}
+			}
+		}
+		if !slices.Contains(units, u) {
+			units = append(units, u)
+		}
+	}
+	return units
+}
