@@ -47,9 +47,14 @@ func (r Rounding) Round(x Field) Field {
 	}
 }
 
+// longest is the number of roundings behind one another that a sum may have. The bound on a longer
+// one says nothing in the end: of 2^24 numbers in fp32 it is infinite. So a kernel has to add these
+// in parts.
+const longest = 1 << 20
+
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
 func (p Precision) gamma(k int64) float64 {
-	ku := float64(k) * p.U
+	ku := float64(min(k, longest)) * p.U
 	return ku / (1 - ku)
 }
 

@@ -382,3 +382,13 @@ func TestChecksum(t *testing.T) {
 		t.Errorf("%v, want %g exactly", got, want)
 	}
 }
+
+// The bound on a sum stays one, however long the sum is.
+func TestBoundOfLongSums(t *testing.T) {
+	p := Precision{U: 0x1p-24}
+	for k := int64(1); k < 1<<40; k *= 2 {
+		if g := p.gamma(k); !(g > 0 && g < 0.1) || k > 1 && g < p.gamma(k/2) {
+			t.Errorf("gamma of %d is %g", k, g)
+		}
+	}
+}
