@@ -49,7 +49,15 @@ func listGPUs(lib nvml.Interface, root string) ([]schema.Device, error) {
 			failed = fmt.Errorf("cuda%d cannot be opened: nvmlDeviceGetHandleByIndex failed", i)
 			continue
 		}
-		devices = append(devices, q.describe(i, dev, driver))
+		whole := q.describe(i, dev, driver)
+		if slices := q.slices(dev, whole); len(slices) > 0 {
+			devices = append(devices, slices...)
+		} else {
+			devices = append(devices, whole)
+		}
+	}
+	for i := range devices {
+		devices[i].ID = fmt.Sprintf("cuda%d", i)
 	}
 	return devices, failed
 }

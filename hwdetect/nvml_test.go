@@ -40,7 +40,9 @@ func a100() *dgxa100.Server {
 
 func TestListGPUs(t *testing.T) {
 	server := a100()
-	server.Devices[1].(*dgxa100.Device).MigMode = nvml.DEVICE_MIG_ENABLE
+	divided := server.Devices[1].(*dgxa100.Device)
+	divided.MigMode = nvml.DEVICE_MIG_ENABLE
+	divided.GetMaxMigDeviceCountFunc = func() (int, nvml.Return) { return 0, nvml.SUCCESS }
 	devices, err := listGPUs(server, "/")
 	if err != nil || len(devices) != 8 {
 		t.Fatalf("%d devices, %v", len(devices), err)
@@ -70,6 +72,43 @@ func TestListGPUs(t *testing.T) {
 		t.Fatalf("%d devices, %v", len(m.Devices), err)
 	}
 	checkInvariants(t, m)
+}
+
+// A GPU that is divided is listed as its slices, each with its own share.
+func TestListMIG(t *testing.T) {
+	server := a100()
+	server.DeviceGetCountFunc = func() (int, nvml.Return) { return 2, nvml.SUCCESS }
+	divided := server.Devices[0].(*dgxa100.Device)
+	divided.MigMode = nvml.DEVICE_MIG_ENABLE
+	divided.GetMaxMigDeviceCountFunc = func() (int, nvml.Return) { return 3, nvml.SUCCESS }
+	divided.GetMigDeviceHandleByIndexFunc = func(i int) (nvml.Device, nvml.Return) {
+		if i == 1 {
+			return nil, nvml.ERROR_NOT_FOUND
+		}
+		return &mock.Device{
+			GetUUIDFunc: func() (string, nvml.Return) { return "MIG-" + string(rune('a'+i)), nvml.SUCCESS },
+			GetNameFunc: func() (string, nvml.Return) { return "A100 MIG 3g.20gb", nvml.SUCCESS },
+			GetAttributesFunc: func() (nvml.DeviceAttributes, nvml.Return) {
+				return nvml.DeviceAttributes{MultiprocessorCount: 42, MemorySizeMB: 20096}, nvml.SUCCESS
+			},
+		}, nvml.SUCCESS
+	}
+	devices, err := listGPUs(server, "/")
+	if err != nil || len(devices) != 3 {
+		t.Fatalf("%d devices, %v", len(devices), err)
+	}
+	for i, uuid := range []string{"MIG-a", "MIG-c", "GPU-0"} {
+		if devices[i].GPU.UUID != uuid || devices[i].ID != "cuda"+string(rune('0'+i)) {
+			t.Errorf("device %d is %s, %s, want %s", i, devices[i].ID, devices[i].GPU.UUID, uuid)
+		}
+	}
+	d := devices[1]
+	if d.GPU.SMs != 42 || d.GPU.MemoryBytes != 20096<<20 || d.GPU.ParentUUID != "GPU-0" || d.Power.Unavailable == "" || d.Theoretical.PeakGFLOPS != nil {
+		t.Errorf("got %+v, %+v", d, d.GPU)
+	}
+	if devices[2].GPU.ParentUUID != "" || devices[2].GPU.SMs != 108 {
+		t.Errorf("the whole GPU beside it: %+v", devices[2].GPU)
+	}
 }
 
 // Old drivers lack symbols and old cards answer "not supported": the figure is

@@ -74,6 +74,7 @@ type Cache struct {
 // GPUInfo describes a GPU.
 type GPUInfo struct {
 	UUID              string            `json:"uuid,omitempty" jsonschema_description:"Identifier that the driver gives the device."`
+	ParentUUID        string            `json:"parent_uuid,omitempty" jsonschema_description:"Identifier of the GPU of which a MIG device is a slice; absent for a whole GPU."`
 	MemoryBytes       int64             `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Device memory in bytes."`
 	ComputeCapability string            `json:"compute_capability,omitempty" jsonschema_description:"CUDA compute capability, major.minor."`
 	SMs               int               `json:"sms,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of streaming multiprocessors."`
