@@ -63,8 +63,9 @@ func (w way) String() string {
 var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 
 // ways are those of shape i of a pattern: warm caches and all threads; for the typical
-// shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main dtype is measured on all shapes. Of the
-// others a full run has the typical shapes only, or a user's, and a default run one way.
+// shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main
+// dtype is measured on all shapes. Of the others a full run has the typical shapes only, or a
+// user's, and a default run one way.
 func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 	all, one := c.all(), c.one()
 	mode, typical, other := c.Options.Mode, i < typicalShapes[c.Options.Mode], d != c.mainDType()

@@ -98,7 +98,7 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 	}
 	samples := max(time.Duration(share*float64(set.CaseBudget)), min(time.Duration(set.MinSamples)*m.once(), set.CaseLimit))
 	return step{
-		label: matmulLabel(m.pattern.Name, m.dtype, m.shape, m.place),
+		label: caseLabel(m.pattern.Name, m.dtype, m.shape, m.place),
 		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+m.once(), least(m.once())),
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureMatmul(ctx, m, scale*share)
@@ -106,7 +106,7 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 	}
 }
 
-func matmulLabel(operation string, d schema.DType, s Shape, p Place) string {
+func caseLabel(operation string, d schema.DType, s Shape, p Place) string {
 	return fmt.Sprintf("%s %s %s, %s", operation, d, s, p)
 }
 

@@ -124,3 +124,36 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 	}
 	return g, err
 }
+
+// CompareImplementations measures a chain by two implementations of the device, named by their
+// units: the speedup is that of b over a.
+func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Comparison, error) {
+	var sides [2][]Kernel
+	var workspaces [2]Workspace
+	n := 1
+	for i, c := range []Case{a, b} {
+		ws, err := r.open(c)
+		if err != nil {
+			return Comparison{}, err
+		}
+		defer ws.Close()
+		k, err := ws.Bind(c.Chain)
+		if err != nil {
+			return Comparison{}, err
+		}
+		workspaces[i], sides[i] = ws, []Kernel{k}
+		iterations, err := r.iterations(ws, sides[i], 0, r.Settings.PairSample)
+		if err != nil {
+			return Comparison{}, err
+		}
+		n = max(n, iterations)
+	}
+	blocks, err := newBlocks(workspaces[0], a, n, Run{sides[0], n, false}, Run{sides[1], n, false})
+	if err != nil {
+		return Comparison{}, err
+	}
+	out := Comparison{Implementation: sides[1][0].Implementation()}
+	g, err := r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
+	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	return out, err
+}

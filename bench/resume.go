@@ -112,7 +112,7 @@ func (c *Calibrator) sameRun(state *schema.Resume) error {
 // label is that of the first step that measures a case.
 func (c *Calibrator) label(m *computed) string {
 	if m.operation != "peak_fma" {
-		return matmulLabel(m.operation, m.dtype, m.shape, m.place)
+		return caseLabel(m.operation, m.dtype, m.shape, m.place)
 	}
 	unit := ""
 	if len(c.units(m.operation, m.dtype)) > 1 {

@@ -94,11 +94,7 @@ func plan(threads int) ([]testCase, error) {
 		}
 		for _, d := range p.dtypes {
 			for _, dims := range p.shapes {
-				shape, err := bench.ParseShape(dims, pattern.Dims)
-				if err != nil {
-					return nil, err
-				}
-				chain, err := pattern.Build(shape, bench.Place{Threads: threads})
+				chain, err := chainOf(pattern, dims, threads)
 				if err != nil {
 					return nil, err
 				}
@@ -158,6 +154,15 @@ func streamCases(threads int) []testCase {
 	return all
 }
 
+// chainOf builds a pattern on dimensions as text, "512x1024x1024".
+func chainOf(pattern bench.Pattern, dims string, threads int) (bench.Chain, error) {
+	shape, err := bench.ParseShape(dims, pattern.Dims)
+	if err != nil {
+		return nil, err
+	}
+	return pattern.Build(shape, bench.Place{Threads: threads})
+}
+
 // operationShapes are activations of 1 to 64 MiB.
 var operationShapes = []string{"16x256x64", "64x1024x64", "16x2048x128", "128x256x256", "32x512x768", "16x256x4096"}
 
@@ -169,11 +174,7 @@ func operationCases(threads int) ([]testCase, error) {
 			continue // which has cases of its own
 		}
 		for _, dims := range operationShapes {
-			shape, err := bench.ParseShape(dims, pattern.Dims)
-			if err != nil {
-				return nil, err
-			}
-			chain, err := pattern.Build(shape, bench.Place{Threads: threads})
+			chain, err := chainOf(pattern, dims, threads)
 			if err != nil {
 				return nil, err
 			}

@@ -1,0 +1,50 @@
+package profiles
+
+import (
+	"slices"
+
+	"hwcal/schema"
+)
+
+// checkEnergy: power is energy over time, and what is told per watt follows from both.
+func checkEnergy(c *checker) {
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			g := e.Energy
+			if g == nil {
+				continue
+			}
+			path += "/energy"
+			is := func(field string, got, want float64, formula string) {
+				if !near(got, want) {
+					c.differ(path+"/"+field, got, want, field+" = "+formula)
+				}
+			}
+			is("power_avg_watts", g.AvgWatts, g.Joules/g.WindowSeconds, "energy_joules / window_seconds")
+			is("ops_per_watt", g.OpsPerWatt, g.Executions/g.Joules, "executions / energy_joules")
+			is("gflops_per_watt", g.GFLOPSPerWatt, g.Executions*float64(e.FLOP)/g.Joules/1e9, "executions x flops / energy_joules / 1e9")
+			is("throughput_per_watt", g.GBpsPerWatt, g.Executions*float64(e.Bytes)/g.Joules/1e9, "executions x bytes / energy_joules / 1e9")
+			if g.MaxWatts != 0 && g.MaxWatts < g.AvgWatts*(1-rounding) {
+				c.fail(path+"/power_max_watts", "below the average", number(g.MaxWatts), "at least "+number(g.AvgWatts))
+			}
+			for _, name := range g.Meters {
+				if !slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Name == name && m.Readable }) {
+					c.fail(path+"/meters", "names a meter that the device does not have, or that cannot be read", quote(name), "one of "+at+"/power/meters")
+				}
+			}
+		}
+	}
+}
+
+// checkPower: power is unavailable where no meter can be read, and nowhere else.
+func checkPower(c *checker) {
+	for at, d := range c.eachDevice() {
+		readable := slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Readable })
+		switch {
+		case readable && d.Power.Unavailable != "":
+			c.fail(at+"/power/unavailable", "power is said to be unavailable, but a meter can be read", quote(d.Power.Unavailable), "none")
+		case !readable && d.Power.Unavailable == "":
+			c.fail(at+"/power/unavailable", "no meter can be read, and no reason says why", "", "the reason")
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package profiles
+
+import (
+	"fmt"
+
+	"hwcal/schema"
+)
+
+// checkTraffic: the rates of traffic are bytes over latency, its ceiling is the best
+// kernel of bandwidth on the level with the same number of threads, and what is above that says
+// so.
+func checkTraffic(c *checker) {
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			t := e.Traffic
+			if t == nil {
+				continue
+			}
+			own := path
+			path += "/traffic"
+			is := func(field string, got, want float64, formula string) {
+				if !near(got, want) {
+					c.differ(path+"/"+field, got, want, field+" = "+formula)
+				}
+			}
+			bytes := float64(e.Bytes)
+			is("memory_transfers_gb", t.TransfersGB, bytes/1e9, "bytes / 1e9")
+			is("avg_bandwidth_gbps", t.AvgGBps, bytes/e.LatencyMS.Mean/1e6, "bytes / latency_ms.mean")
+			is("peak_bandwidth_gbps", t.PeakGBps, bytes/e.LatencyMS.Best/1e6, "bytes / latency_ms.best")
+			is("bandwidth_utilization_percent", t.Utilization, 100*t.PeakGBps/t.CeilingGBps, "100 peak_bandwidth_gbps / ceiling_bandwidth_gbps")
+			best, of := 0.0, ""
+			for i, b := range d.Bandwidth {
+				entry := fmt.Sprintf("%s/bandwidth/%d", at, i)
+				if b.Level == t.Level && b.Threads == e.Threads && b.GBps.Best > best &&
+					!c.warned(entry, b.Warnings, schema.Implausible, schema.Cached) {
+					best, of = b.GBps.Best, b.Pattern
+				}
+			}
+			is("ceiling_bandwidth_gbps", t.CeilingGBps, best, fmt.Sprintf("the best kernel on %s, %s", t.Level, quote(of)))
+			if t.PeakGBps > excess*t.CeilingGBps && !c.warned(own, e.Warnings, schema.Cached, schema.Implausible) {
+				c.fail(path+"/peak_bandwidth_gbps", fmt.Sprintf("above 1.05 x the ceiling of %s without the warning %s", t.Level, schema.Cached),
+					number(t.PeakGBps), "at most "+number(excess*t.CeilingGBps))
+			}
+		}
+	}
+}
