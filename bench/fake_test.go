@@ -242,7 +242,7 @@ func (w *fakeWorkspace) write(op Op) {
 	for i, t := range op.In {
 		in[i] = w.field(t)
 	}
-	f, known := op.Ref(in, precisionOf(w.DType)), map[int64]ref.Num{}
+	f, known := op.Ref(in, precisionOf(w.DType, w.Place)), map[int64]ref.Num{}
 	w.fields[op.Out] = func(i int64) ref.Num {
 		v, ok := known[i]
 		if !ok {

@@ -24,11 +24,15 @@ const verifyElems = 1 << 14
 // verifyRun is the number of neighbours that are verified together.
 const verifyRun = 16
 
-// precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else; in tensor
-// cores it is cut off instead of rounded. In fp16 vector units add in fp16; kernels may let
-// them do so for shortSum products. Narrow numbers are rounded to their type when they are
-// stored.
-func precisionOf(d schema.DType) ref.Precision {
+// precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else; on a whole
+// device, whose tensor cores multiply the narrow types, it is cut off instead of rounded. In fp16
+// vector units add in fp16; kernels may let them do so for shortSum products. Narrow numbers are
+// rounded to their type when they are stored.
+func precisionOf(d schema.DType, on Place) ref.Precision {
+	narrow := schema.FP32.UnitRoundoff()
+	if on.Threads == 0 {
+		narrow = cutOff
+	}
 	switch d {
 	case schema.FP64:
 		return ref.Precision{U: schema.FP64.UnitRoundoff()}
@@ -39,10 +43,10 @@ func precisionOf(d schema.DType) ref.Precision {
 		return ref.Precision{U: cutOff, Stored: ref.Rounding{U: 2 * schema.TF32.UnitRoundoff(), Tiny: tinyBF16}}
 	case schema.FP16:
 		ku := shortSum * schema.FP16.UnitRoundoff()
-		return ref.Precision{U: cutOff, Short: ku / (1 - ku), Tiny: tinyFP16,
+		return ref.Precision{U: narrow, Short: ku / (1 - ku), Tiny: tinyFP16,
 			Stored: ref.Rounding{U: schema.FP16.UnitRoundoff(), Tiny: tinyFP16}}
 	case schema.BF16:
-		return ref.Precision{U: cutOff,
+		return ref.Precision{U: narrow,
 			Stored: ref.Rounding{U: schema.BF16.UnitRoundoff(), Tiny: tinyBF16}}
 	case schema.FP8:
 		const ku = shortSumFP8 * cutOffFP8
@@ -127,7 +131,7 @@ func expect(ws Workspace, c Case) expectation {
 		}
 		return in
 	}
-	p := precisionOf(c.DType)
+	p := precisionOf(c.DType, c.Place)
 	for i, op := range c.Chain {
 		in := inputs(op)
 		if p.Stored != (ref.Rounding{}) && i+1 < len(c.Chain) && c.Chain[i+1].Fold != nil {
@@ -207,7 +211,7 @@ func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, time.Dur
 		return 0, 0, err
 	}
 	own := 0.0
-	if u := precisionOf(c.DType).U; u > 0 {
+	if u := precisionOf(c.DType, c.Place).U; u > 0 {
 		own = schema.FP64.UnitRoundoff() / u
 	}
 	worst := 0.0
