@@ -167,6 +167,8 @@ type Energy struct {
 // Observation is what happened on a place during a case.
 type Observation struct {
 	Disturbances []Disturbance // none on a quiet host
+	// Moved: one half of the case was on other cores than the other.
+	Moved bool
 }
 
 // Disturbance is one thing that bears on the figures, with its own.

@@ -19,8 +19,10 @@ func (c *Calibrator) fusionSteps() []step {
 				}
 				for _, way := range c.ways(pattern, i, d) {
 					label := fmt.Sprintf("%s %s %s, %s", pattern.Name, d, s, way)
-					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
-						return c.compareFusion(ctx, pattern, s, d, way, scale)
+					at := -1 // of FusionProfiles, once it is measured
+					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) (err error) {
+						at, err = c.compareFusion(ctx, pattern, s, d, way, scale, at)
+						return err
 					}))
 				}
 			}
@@ -120,25 +122,43 @@ func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
 	return c.Options.DTypes
 }
 
-func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64) error {
+// compareFusion measures a pair, for the first time if at is negative, else entry `at` of
+// FusionProfiles again, and returns the index of its entry.
+func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64, at int) (int, error) {
 	chain, err := pattern.In(d).Build(s, w.place)
 	if err != nil {
-		return err
+		return at, err
 	}
 	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
 	r := c.runner(scale)
 	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
 	if err != nil {
-		return err
+		return at, err
 	}
+	if at >= 0 {
+		cmp = c.compared[at].join(cmp)
+	}
+	explained := cmp
 	entry := FusionEntry(pattern, s, cs, cmp)
 	entry.Launch = w.launch
-	if err := c.explain(ctx, &entry, cs, &cmp); err != nil {
-		return err
+	if err := c.explain(ctx, &entry, cs, &explained); err != nil {
+		return at, err
 	}
-	entry.Warnings = c.warnAll("fusion_profiles", len(c.Device.FusionProfiles), cmp.Warnings, cmp.Notes)
-	c.Device.FusionProfiles = append(c.Device.FusionProfiles, entry)
-	return nil
+	if at < 0 {
+		at = len(c.Device.FusionProfiles)
+		c.Device.FusionProfiles = append(c.Device.FusionProfiles, entry)
+	}
+	if c.compared == nil {
+		c.compared = map[int]Comparison{}
+	}
+	path := fmt.Sprintf("/fusion_profiles/%d", at)
+	c.warnings = slices.DeleteFunc(c.warnings, func(w schema.Warning) bool { return w.Path == path })
+	entry.Warnings = c.warnAll("fusion_profiles", at, explained.Warnings, explained.Notes)
+	c.Device.FusionProfiles[at], c.compared[at] = entry, cmp
+	if cmp.disturbed() {
+		c.disturbed = append(c.disturbed, func() bool { return c.compared[at].disturbed() })
+	}
+	return at, nil
 }
 
 // FusionEntry describes a comparison as the profile does.
@@ -169,7 +189,10 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 // interval puts the verdict's ground into words.
 func interval(e schema.Fusion) string {
 	within := fmt.Sprintf("speedup %.3f in [%.3f, %.3f]", e.Speedup, e.SpeedupCILow, e.SpeedupCIHigh)
-	if e.Verdict == schema.Inconclusive {
+	switch {
+	case slices.Contains(e.Warnings, schema.WorkersApart):
+		return within + ", while the workers were further apart than they are at times"
+	case e.Verdict == schema.Inconclusive:
 		return fmt.Sprintf("%s crosses a bound of 1.02 either way; unfused %.3g ms, fused %.3g ms", within, e.UnfusedLatencyMS, e.FusedLatencyMS)
 	}
 	return within

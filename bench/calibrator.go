@@ -22,9 +22,10 @@ type Calibrator struct {
 	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
-	// disturbed are the indices of computed that the present step has measured and
-	// the host disturbed.
-	disturbed []int
+	compared map[int]Comparison // of this run, behind FusionProfiles
+	// disturbed is what the present step has measured and the host disturbed: each says
+	// whether it still is.
+	disturbed []func() bool
 	warnings  []schema.Warning
 	lost      bool // the device answers no more
 	// starts is what it costs to start an operation, in seconds.
@@ -180,16 +181,16 @@ func name(steps []step) {
 	}
 }
 
-// disturbedStep measured a case, an index of computed, that the host disturbed.
+// disturbedStep measured what the host disturbed, until a repetition of it is not.
 type disturbedStep struct {
 	step
-	computed int
+	disturbed func() bool
 }
 
 // appendDisturbed adds the step if what it measured was disturbed.
 func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedStep {
-	for _, i := range c.disturbed {
-		again = append(again, disturbedStep{s, i})
+	for _, still := range c.disturbed {
+		again = append(again, disturbedStep{s, still})
 	}
 	c.disturbed = nil
 	return again
@@ -202,7 +203,7 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		s := again[0]
 		again = again[1:]
 		left := c.deadline.Sub(c.Runner.Now())
-		if !c.computed[s.computed].disturbed() || s.cost > left {
+		if !s.disturbed() || s.cost > left {
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})

@@ -288,6 +288,40 @@ func TestDisturbedIsMeasuredAgain(t *testing.T) {
 	}
 }
 
+// A pair that was measured while the workers were apart is decided once they are not.
+func TestApartIsMeasuredAgain(t *testing.T) {
+	verdicts := func(apart int) (dev schema.Device, decided int) {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.Operations = nil
+		c.Options.Observe = func(p Progress) {
+			if strings.HasPrefix(p.Label, "Linear_Bias ") {
+				f.apart, apart = apart, 0
+			}
+		}
+		dev, warnings, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range warnings {
+			if w.Code == schema.WorkersApart {
+				t.Errorf("%+v", w)
+			}
+		}
+		for _, p := range dev.FusionProfiles {
+			if p.Verdict != schema.Inconclusive {
+				decided++
+			}
+		}
+		return dev, decided
+	}
+	quiet, want := verdicts(0)
+	dev, got := verdicts(3)
+	if got != want || len(dev.FusionProfiles) != len(quiet.FusionProfiles) {
+		t.Errorf("%d of %d pairs are decided, %d of %d on a quiet host", got, len(dev.FusionProfiles), want, len(quiet.FusionProfiles))
+	}
+}
+
 // A host that is never quiet costs the budget, not more, and every figure says so.
 func TestAlwaysDisturbed(t *testing.T) {
 	long(t)

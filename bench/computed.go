@@ -24,7 +24,8 @@ type computed struct {
 
 // disturbed says that the host had a part in the figure.
 func (m *computed) disturbed() bool {
-	return slices.Contains(m.Warnings, schema.NoisyHost) || slices.Contains(m.Warnings, schema.Throttled)
+	return slices.ContainsFunc([]schema.Code{schema.NoisyHost, schema.Throttled, schema.WorkersApart},
+		func(code schema.Code) bool { return slices.Contains(m.Warnings, code) })
 }
 
 // pool adds a measurement to those of the same case. What the host disturbed counts
@@ -41,7 +42,7 @@ func (c *Calibrator) pool(m computed) {
 		c.computed[i].add(m)
 	}
 	if c.computed[i].disturbed() {
-		c.disturbed = append(c.disturbed, i)
+		c.disturbed = append(c.disturbed, func() bool { return c.computed[i].disturbed() })
 	}
 }
 

@@ -21,6 +21,8 @@ type fake struct {
 	reads   int
 	reasons []string // of noise
 	calm    int      // cases after which there is none; 0 for never
+	moves   int      // cases, the next ones, during which the workers move
+	apart   int      // cases, the next ones, of workers that are apart
 	wrong   string   // chain whose results are wrong
 	none    string   // chain that has no kernel
 	slower  map[string]float64
@@ -70,7 +72,12 @@ func (f *fake) Watch(Place) func() Observation {
 		if f.calm--; f.calm == 0 {
 			f.reasons = nil
 		}
-		return Noise(f.reasons)
+		o := Noise(f.reasons)
+		f.moves, o.Moved = f.moves-1, f.moves > 0
+		if f.apart--; f.apart >= 0 {
+			o.Disturbances = append(o.Disturbances, Disturbance{schema.WorkersApart, "far away"})
+		}
+		return o
 	}
 }
 

@@ -22,12 +22,16 @@ type Comparison struct {
 	Notes          []string
 }
 
-// Compare measures a chain unfused against fused.
+// Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
 func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Comparison, error) {
-	return r.pair(ctx, c, budget, 0, func(ws Workspace) ([]Kernel, error) {
+	out, err := r.pair(ctx, c, budget, 0, func(ws Workspace) ([]Kernel, error) {
 		k, err := ws.Bind(c.Chain)
 		return []Kernel{k}, err
 	})
+	if out.apart() {
+		out.Verdict = schema.Inconclusive
+	}
+	return out, err
 }
 
 // Control measures the unfused side against itself, with one execution more for each
@@ -90,13 +94,12 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 	if err != nil {
 		return out, err
 	}
-	g, err := r.decide(ctx, c.Place, b, budget, &out)
-	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	err = r.decide(ctx, c.Place, b, budget, &out)
 	return out, err
 }
 
 // decide runs blocks until the verdict is decided or the budget is spent.
-func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Duration, out *Comparison) (guarded, error) {
+func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Duration, out *Comparison) error {
 	g, err := r.guard(p, func() error {
 		b.reset()
 		deadline := r.Now().Add(budget)
@@ -119,10 +122,47 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 			}
 		}
 	})
-	if err == nil {
-		out.Unfused, out.Fused = b.typical()
+	if err != nil {
+		return err
 	}
-	return g, err
+	out.Unfused, out.Fused = b.typical()
+	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	return nil
+}
+
+// apart: the workers were not where they are at other times, and where the verdict may be another.
+func (c Comparison) apart() bool { return slices.Contains(c.Warnings, schema.WorkersApart) }
+
+// disturbed: what others did at the time may have had a part in it.
+func (c Comparison) disturbed() bool {
+	return c.apart() || slices.ContainsFunc([]schema.Code{schema.NoisyHost, schema.Throttled, schema.ClockUnsettled},
+		func(code schema.Code) bool { return slices.Contains(c.Warnings, code) })
+}
+
+// join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, what
+// holds at one time only is no verdict: the interval grows to hold both.
+func (c Comparison) join(o Comparison) Comparison {
+	switch {
+	case c.apart() != o.apart():
+		if c.apart() {
+			return o
+		}
+		return c
+	case !c.disturbed():
+		return c
+	case !o.disturbed():
+		return o
+	}
+	c.Low, c.High = min(c.Low, o.Low), max(c.High, o.High)
+	if c.Verdict != o.Verdict {
+		c.Verdict = schema.Inconclusive
+	}
+	m := Measurement{Warnings: c.Warnings, Notes: c.Notes}
+	for i, code := range o.Warnings {
+		m.warn(code, "%s", o.Notes[i])
+	}
+	c.Warnings, c.Notes = m.Warnings, m.Notes
+	return c
 }
 
 // CompareImplementations measures a chain by two implementations of the device, named by their
@@ -153,7 +193,6 @@ func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Compari
 		return Comparison{}, err
 	}
 	out := Comparison{Implementation: sides[1][0].Implementation()}
-	g, err := r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
-	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
+	err = r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
 	return out, err
 }

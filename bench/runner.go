@@ -185,7 +185,7 @@ func (g *guarded) warn(code schema.Code, format string, args ...any) {
 }
 
 // guard runs a case between two readings of the effective clock and repeats it if
-// the clock moved; it also keeps the garbage collector away. The clock that it
+// the clock moved, or the workers to other cores; it also keeps the garbage collector away. The clock that it
 // reports is that of the case's own instructions, read right behind it.
 func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -209,20 +209,19 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 			return g, err
 		}
 		g.top = max(before, g.clock, after)
-		for _, d := range since().Disturbances {
+		seen, clocked := since(), before > 0 && after > 0
+		moved := clocked && math.Abs(after/before-1) > clockTolerance
+		if (moved || seen.Moved) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
+			continue
+		}
+		for _, d := range seen.Disturbances {
 			g.warn(d.Code, "%s", d.Reason)
 		}
-		if before == 0 || after == 0 {
-			return g, nil
-		}
-		if g.clock == 0 {
-			g.clock = (before + after) / 2
-		}
-		if moved := math.Abs(after/before - 1); moved > clockTolerance {
-			if try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
-				continue
-			}
+		if moved {
 			g.warn(schema.Throttled, "the clock moved from %.0f to %.0f MHz in the last of %d tries", before, after, try)
+		}
+		if clocked && g.clock == 0 {
+			g.clock = (before + after) / 2
 		}
 		return g, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -76,6 +77,8 @@ func TestGuards(t *testing.T) {
 		{"the clock keeps moving", func(f *fake) {
 			f.clock = func(n int) float64 { return 3000 - 200*float64(n%2) }
 		}, []schema.Code{schema.Throttled}},
+		{"the workers move and the case is repeated", func(f *fake) { f.moves, f.apart = 1, 1 }, nil},
+		{"the workers keep moving", func(f *fake) { f.moves, f.apart = 9, 9 }, []schema.Code{schema.WorkersApart}},
 		{"a neighbour", func(f *fake) { f.reasons = []string{"a neighbour"} }, []schema.Code{schema.NoisyHost}},
 	} {
 		f := newFake()
@@ -122,6 +125,49 @@ func TestCompare(t *testing.T) {
 		}
 		if cmp.Verdict == schema.Fuse || cmp.Verdict == schema.Avoid {
 			t.Errorf("seed %d: the same code against itself is %s: %+v", seed, cmp.Verdict, cmp.Decision)
+		}
+	}
+}
+
+// Workers that are apart decide nothing, whatever their interval; a control has a known outcome.
+func TestApartDecidesNothing(t *testing.T) {
+	c := fakeCase(t, "Linear_Bias", "16x16x16")
+	f := newFake()
+	f.apart = 1
+	cmp, err := fakeRunner(f).Compare(context.Background(), c, SettingsOf(schema.Default).PairBudget)
+	if err != nil || cmp.Verdict != schema.Inconclusive || schema.VerdictOf(cmp.Low, cmp.High) != schema.Fuse {
+		t.Errorf("%s of [%g, %g], %v", cmp.Verdict, cmp.Low, cmp.High, err)
+	}
+	f.apart = 1
+	cmp, err = fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget, 0)
+	if err != nil || cmp.Verdict != schema.Neutral {
+		t.Errorf("control: %s, %v", cmp.Verdict, err)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	decided := func(low, high float64, codes ...schema.Code) Comparison {
+		return Comparison{
+			Decision: stat.Decision{Speedup: (low + high) / 2, Low: low, High: high, Verdict: schema.VerdictOf(low, high), Blocks: 10},
+			Warnings: codes, Notes: make([]string, len(codes)),
+		}
+	}
+	noisy, apart := schema.NoisyHost, schema.WorkersApart
+	for _, c := range []struct {
+		name string
+		a, b Comparison
+		want schema.Verdict
+		low  float64
+	}{
+		{"the quiet one counts", decided(1.1, 1.2, noisy), decided(0.99, 1.01), schema.Neutral, 0.99},
+		{"whichever it is", decided(0.99, 1.01), decided(1.1, 1.2, noisy), schema.Neutral, 0.99},
+		{"noise is better than distance", decided(1.1, 1.2, apart), decided(0.99, 1.01, noisy), schema.Neutral, 0.99},
+		{"two that agree", decided(1.1, 1.2, noisy), decided(1.04, 1.15, noisy), schema.Fuse, 1.04},
+		{"two that do not", decided(1.1, 1.2, noisy), decided(0.99, 1.01, noisy), schema.Inconclusive, 0.99},
+	} {
+		got := c.a.join(c.b)
+		if got.Verdict != c.want || got.Low != c.low {
+			t.Errorf("%s: %s of [%g, %g], want %s from %g", c.name, got.Verdict, got.Low, got.High, c.want, c.low)
 		}
 	}
 }

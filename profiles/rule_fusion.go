@@ -3,6 +3,7 @@ package profiles
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -97,24 +98,26 @@ const minBlocks = 10
 
 // checkFusionVerdict: the verdict follows from the interval that is printed,
 // by the same function that the runner uses, so there is no tolerance; unless the
-// controls of the run failed, when nothing is decided.
+// controls of the run failed or the workers were apart, when nothing is decided.
 func checkFusionVerdict(c *checker) {
 	for at, d := range c.eachDevice() {
 		for i := range d.FusionProfiles {
 			f := &d.FusionProfiles[i]
-			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Quality, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
+			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Quality, f.Warnings, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
 		}
 	}
 }
 
 // verdict checks that one follows from its interval, or decides nothing where the
-// quality is that of a run whose controls failed.
-func (c *checker) verdict(path string, q *schema.Quality, v schema.Verdict, blocks int, lo, hi float64) {
+// quality is that of a run whose controls failed, or the entry was measured on workers apart.
+func (c *checker) verdict(path string, q *schema.Quality, own []schema.Code, v schema.Verdict, blocks int, lo, hi float64) {
 	why := fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi))
 	want := schema.VerdictOf(lo, hi)
 	switch {
 	case q != nil && !q.Passed:
 		want, why = schema.Inconclusive, "a control of the run failed, so that nothing is decided"
+	case slices.Contains(own, schema.WorkersApart):
+		want, why = schema.Inconclusive, "the workers were apart, so that nothing is decided"
 	case blocks < minBlocks:
 		want = schema.Inconclusive
 	}
@@ -133,7 +136,7 @@ func checkControls(c *checker) {
 		passed := true
 		for i, k := range d.Quality.Controls {
 			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
-			c.verdict(path, nil, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
+			c.verdict(path, nil, nil, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
 			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
 				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
 			}

@@ -62,13 +62,14 @@ const (
 	OutOfMemory       Code = "out_of_memory"
 	DeviceLost        Code = "device_lost"
 	Unstable          Code = "unstable"
+	WorkersApart      Code = "workers_apart"
 )
 
 func (Code) JSONSchema() *jsonschema.Schema {
 	return enum("Stable name of the warning.",
 		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
 		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured, ControlsFailed,
-		PowerCapped, DeviceShared, MemoryErrors, OutOfMemory, DeviceLost, Unstable)
+		PowerCapped, DeviceShared, MemoryErrors, OutOfMemory, DeviceLost, Unstable, WorkersApart)
 }
 
 // Level is a level of the memory hierarchy.

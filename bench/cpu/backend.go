@@ -27,6 +27,8 @@ type Backend struct {
 	memory [2]memory // base and huge pages
 	// rates are the best rates of the workers at which they executed, by place.
 	rates map[bench.Place][]float64
+	// nearest are the shortest times of a signal between the workers, by place.
+	nearest map[bench.Place][]float64
 
 	counters    []counter // of energy; none if there is no meter
 	thermometer string
@@ -42,7 +44,8 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isas: isas, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{}}
+	b := &Backend{isas: isas, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{},
+		nearest: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
 	}
@@ -156,7 +159,8 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 	return sum / float64(p.Threads), nil
 }
 
-// Watch observes steal, throttling, waiting for a CPU, and neighbours on the cores.
+// Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
+// these are.
 func (b *Backend) Watch(p bench.Place) func() bench.Observation {
 	if err := b.enter(p); err != nil {
 		return func() bench.Observation { return bench.Observation{} }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hwcal/bench"
+	"hwcal/schema"
 )
 
 // A neighbour on the other hardware thread of a core takes up to a half of the
@@ -57,6 +58,7 @@ func (b *Backend) shared() []string {
 
 // disturbances of the workers between two calls.
 func (b *Backend) disturbances() func() bench.Observation {
+	apart := b.apart()
 	shared := b.shared()
 	before := b.reader.read()
 	return func() bench.Observation {
@@ -64,6 +66,17 @@ func (b *Backend) disturbances() func() bench.Observation {
 		if after := b.shared(); after != nil {
 			shared = after
 		}
-		return bench.Noise(append(reasons, shared...))
+		reasons = append(reasons, shared...)
+		after := b.apart()
+		moved := (after == "") != (apart == "")
+		if after != "" {
+			apart = after
+		}
+		o := bench.Noise(reasons)
+		o.Moved = moved
+		if apart != "" {
+			o.Disturbances = append(o.Disturbances, bench.Disturbance{Code: schema.WorkersApart, Reason: apart})
+		}
+		return o
 	}
 }

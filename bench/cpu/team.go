@@ -192,8 +192,12 @@ func (b *barrier) wait() {
 		b.round.Add(1)
 		return
 	}
-	patience := b.patience
-	for looks := patience; b.round.Load() == round; looks-- {
+	await(&b.round, round, b.patience)
+}
+
+// await looks until another worker has changed the value.
+func await(v *atomic.Uint32, from uint32, patience int) {
+	for looks := patience; v.Load() == from; looks-- {
 		if looks == 0 {
 			yield()
 			looks = patience
