@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -340,6 +341,62 @@ func TestAlwaysDisturbed(t *testing.T) {
 	}
 	if took := f.now.Sub(newFake().now); took > 31*time.Second {
 		t.Errorf("took %v of a budget of 30 s", took)
+	}
+}
+
+// A lost device costs what was still to be measured, each step by name, and nothing else.
+func TestLostDevice(t *testing.T) {
+	f := newFake()
+	f.last = 20
+	c := fakeCalibrator(f, schema.Quick)
+	planned := len(c.plan())
+	known := len(c.Device.Unavailable)
+	steps := 0
+	c.Options.Observe = func(p Progress) { steps++ }
+	dev, warnings, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dev.Compute) == 0 || steps > 25 {
+		t.Errorf("%d figures, %d steps begun", len(dev.Compute), steps)
+	}
+	lost := 0
+	for _, u := range dev.Unavailable[known:] {
+		if strings.Contains(u.Reason, "fell off the bus") {
+			lost++
+		}
+	}
+	if begun := steps - 1; lost != planned-begun+1 { // the last call says that all is done
+		t.Errorf("%d of %d steps are lost, %d were begun", lost, planned, begun)
+	}
+	if n := slices.IndexFunc(warnings, func(w schema.Warning) bool { return w.Code == schema.DeviceLost }); n < 0 {
+		t.Errorf("no warning among %v", warnings)
+	}
+}
+
+// A meter gives each figure its energy, and the idle device its power.
+func TestEnergyOfCases(t *testing.T) {
+	f := newFake()
+	f.watts = 40
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns = nil
+	c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if idle := dev.Power.Idle; idle == nil || math.Abs(idle.AvgWatts-40) > 1e-9 || idle.WindowSeconds != idleTime.Seconds() {
+		t.Errorf("idle: %+v", idle)
+	}
+	for _, m := range slices.Concat(dev.Compute, dev.OperationProfiles) {
+		e := m.Energy
+		if e == nil {
+			t.Fatalf("%s %s: no energy", m.Operation, m.Shape)
+		}
+		each := m.LatencyMS.Mean * 1e-3 // what an execution takes, of which the window holds some
+		if math.Abs(e.AvgWatts-40) > 1e-9 || math.Abs(e.Joules/e.Executions/40/each-1) > 0.2 {
+			t.Errorf("%s %s: %+v, %g s each", m.Operation, m.Shape, e, each)
+		}
 	}
 }
 

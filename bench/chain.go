@@ -53,16 +53,21 @@ func (t *Tensor) Used() int64 {
 }
 
 // Bytes is the size of what is used of it in a case of the type.
-func (t *Tensor) Bytes(d schema.DType) int64 {
+func (t *Tensor) Bytes(d schema.DType) int64 { return t.Used() * t.elementBytes(d) }
+
+// Size is what it takes in memory, in bytes, whatever is used of it.
+func (t *Tensor) Size(d schema.DType) int64 { return t.Elems() * t.elementBytes(d) }
+
+func (t *Tensor) elementBytes(d schema.DType) int64 {
 	switch {
 	case t.Fill.Classes() > 0:
-		return t.Used() * LabelBytes
+		return LabelBytes
 	case t.Sums:
-		return t.Used() * d.SumBytes()
+		return d.SumBytes()
 	case t.Factors:
-		return t.Used() * schema.FP32.Bytes()
+		return schema.FP32.Bytes()
 	}
-	return t.Used() * d.Bytes()
+	return d.Bytes()
 }
 
 // approxElems cannot overflow.

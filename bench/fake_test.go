@@ -29,6 +29,7 @@ type fake struct {
 	unfair  float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels []KernelInfo
 	watts   float64 // that its meter counts; 0 for no meter
+	last    int     // cases until the device is lost; 0 for never
 }
 
 func newFake() *fake {
@@ -112,6 +113,10 @@ func (f *fake) Implementations(string, schema.DType) []string { return []string{
 func (f *fake) Unsupported(schema.DType) string { return "" }
 
 func (f *fake) Open(c Case) (Workspace, error) {
+	if f.last--; f.last == 0 {
+		f.last = 1
+		return nil, fmt.Errorf("fake: fell off the bus: %w", ErrLost)
+	}
 	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}, map[string]bool{}}, nil
 }
 

@@ -42,7 +42,7 @@ func (r *Runner) open(c Case) (Workspace, error) {
 	for _, t := range c.Chain.Tensors() {
 		if !seen[t] {
 			seen[t] = true
-			need += t.Bytes(c.DType)
+			need += t.Size(c.DType)
 		}
 	}
 	if r.Memory > 0 && need > r.Memory {

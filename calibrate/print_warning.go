@@ -88,9 +88,12 @@ func subject(p *schema.Profile, path string) string {
 		return computeName(&d.OperationProfiles[i])
 	case list == "bandwidth" && i < len(d.Bandwidth):
 		b := &d.Bandwidth[i]
-		return fmt.Sprintf("%s %s %s, %s", b.Level, b.Pattern, capacity(b.WorkingSetBytes), plural(b.Threads, "thread"))
+		return fmt.Sprintf("%s %s %s, %s", b.Level, b.Pattern, capacity(b.WorkingSetBytes), threadCount(b.Threads))
 	case list == "latency" && i < len(d.Latency):
 		l := &d.Latency[i]
+		if l.PageBytes == 0 {
+			return fmt.Sprintf("%s latency", l.Level)
+		}
 		return fmt.Sprintf("%s latency, %s pages", l.Level, capacity(l.PageBytes))
 	case list == "fusion_profiles" && i < len(d.FusionProfiles):
 		f := &d.FusionProfiles[i]
@@ -104,5 +107,5 @@ func computeName(c *schema.Compute) string {
 	if len(c.InputShape) > 0 {
 		s += " " + dims(c.InputShape)
 	}
-	return s + ", " + plural(c.Threads, "thread")
+	return s + ", " + threadCount(c.Threads)
 }
