@@ -156,7 +156,10 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 	entry.Warnings = c.warnAll("fusion_profiles", at, explained.Warnings, explained.Notes)
 	c.Device.FusionProfiles[at], c.compared[at] = entry, cmp
 	if cmp.disturbed() {
-		c.disturbed = append(c.disturbed, func() bool { return c.compared[at].disturbed() })
+		c.disturbed = append(c.disturbed, disturbance{
+			still:   func() bool { return c.compared[at].disturbed() },
+			verdict: cmp.Verdict == schema.Inconclusive,
+		})
 	}
 	return at, nil
 }

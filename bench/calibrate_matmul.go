@@ -100,6 +100,7 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 	return step{
 		label: caseLabel(m.pattern.Name, m.dtype, m.shape, m.place),
 		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+m.once(), least(m.once())),
+		least: caseOverhead + least(m.once()),
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureMatmul(ctx, m, scale*share)
 		},

@@ -52,6 +52,7 @@ func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p P
 	return step{
 		label: strings.TrimSpace(caseLabel(pattern.Name, d, s, p) + " " + unit),
 		cost:  caseOverhead + max(took, time.Duration(share*float64(set.WarmUp+set.CaseBudget))),
+		least: caseOverhead + took,
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureOperation(ctx, pattern, s, Case{DType: d, Place: p, Unit: unit, Seed: c.Options.Seed}, scale*share)
 		},

@@ -25,7 +25,7 @@ type Calibrator struct {
 	compared map[int]Comparison // of this run, behind FusionProfiles
 	// disturbed is what the present step has measured and the host disturbed: each says
 	// whether it still is.
-	disturbed []func() bool
+	disturbed []disturbance
 	warnings  []schema.Warning
 	lost      bool // the device answers no more
 	// starts is what it costs to start an operation, in seconds.
@@ -181,33 +181,51 @@ func name(steps []step) {
 	}
 }
 
-// disturbedStep measured what the host disturbed, until a repetition of it is not.
+// disturbance of something that was measured: whether it still is, as repetitions may not have
+// been, and whether a verdict waits for it.
+type disturbance struct {
+	still   func() bool
+	verdict bool
+}
+
+// disturbedStep measured what the host disturbed.
 type disturbedStep struct {
 	step
-	disturbed func() bool
+	disturbance
 }
 
 // appendDisturbed adds the step if what it measured was disturbed.
 func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedStep {
-	for _, still := range c.disturbed {
-		again = append(again, disturbedStep{s, still})
+	for _, d := range c.disturbed {
+		again = append(again, disturbedStep{s, d})
 	}
 	c.disturbed = nil
 	return again
 }
 
 // measureAgain repeats what the host disturbed, in turn, as long as there is time: a
-// disturbance of seconds is over by then. A repetition that fails changes nothing.
+// disturbance of seconds is over by then. What a verdict waits for comes first. A repetition that
+// fails changes nothing.
 func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) {
+	slices.SortStableFunc(again, func(a, b disturbedStep) int {
+		switch {
+		case a.verdict == b.verdict:
+			return 0
+		case a.verdict:
+			return -1
+		}
+		return 1
+	})
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]
 		left := c.deadline.Sub(c.Runner.Now())
-		if !s.disturbed() || s.cost > left {
+		scale := min(1, float64(left-s.least)/float64(max(s.cost-s.least, 1)))
+		if !s.still() || scale < minScale {
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		_ = s.run(ctx, 1)
+		_ = s.run(ctx, scale)
 		again = c.appendDisturbed(again, s.step)
 	}
 }

@@ -42,7 +42,7 @@ func (c *Calibrator) pool(m computed) {
 		c.computed[i].add(m)
 	}
 	if c.computed[i].disturbed() {
-		c.disturbed = append(c.disturbed, func() bool { return c.computed[i].disturbed() })
+		c.disturbed = append(c.disturbed, disturbance{still: func() bool { return c.computed[i].disturbed() }})
 	}
 }
 

@@ -86,7 +86,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	var again []disturbedStep
 	for i := range c.computed {
 		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == c.label(&c.computed[i]) }); at >= 0 && c.computed[i].disturbed() {
-			again = append(again, disturbedStep{steps[at], c.computed[i].disturbed})
+			again = append(again, disturbedStep{steps[at], disturbance{still: c.computed[i].disturbed}})
 		}
 	}
 	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
