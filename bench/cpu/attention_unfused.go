@@ -19,7 +19,9 @@ func newBatch[T float](isa ISA, caches cacheSizes, workers, heads, m, n, k int) 
 	if b.whole, err = newGEMM[T](isa, caches, 1, b.rows, n, k); err != nil {
 		return nil, err
 	}
-	b.last, err = newGEMM[T](isa, caches, 1, m-(b.parts-1)*b.rows, n, k)
+	if b.last = b.whole; b.parts*b.rows != m {
+		b.last, err = newGEMM[T](isa, caches, 1, m-(b.parts-1)*b.rows, n, k)
+	}
 	return b, err
 }
 
@@ -56,28 +58,45 @@ func (b *batch[T]) kernel(scratch [][]byte, operands func(head int) (x, y, c mat
 			return nil, err
 		}
 	}
+	// The views are made beforehand: to make them takes as long as to multiply 16x16.
+	products := make([]product[T], 0, b.heads*b.parts)
+	for head := range b.heads {
+		x, y, c := operands(head)
+		for part := range b.parts {
+			plan := b.plan(part)
+			products = append(products, product[T]{plain(x.from(part*b.rows, plan.m)), plain(y), c.from(part*b.rows, plan.m)})
+		}
+	}
 	return func(w *worker) {
-		lo, hi := w.share(b.heads*b.parts, 1)
-		head, part := lo/b.parts, lo%b.parts
-		var x, y operand[T]
-		var c matrix[T]
-		for range hi - lo {
-			x.matrix, y.matrix, c = operands(head)
-			plan, s := b.whole, wholes[w.id]
-			if part == b.parts-1 {
+		lo, hi := w.share(len(products), 1)
+		for i := lo; i < hi; i++ {
+			p, plan, s := &products[i], b.whole, wholes[w.id]
+			if b.last != b.whole && i%b.parts == b.parts-1 {
 				plan, s = b.last, lasts[w.id]
 			}
-			x.matrix, c = x.from(part*b.rows, plan.m), c.from(part*b.rows, plan.m)
-			if left != nil {
-				x = plan.prepackA(packed[w.id], x.matrix)
-				left(x.packed)
+			if left == nil {
+				plan.serial(s, &p.x, &p.y, &p.c, nil)
+				continue
 			}
-			plan.serial(s, &x, &y, &c, nil)
-			if part++; part == b.parts {
-				head, part = head+1, 0
-			}
+			x := plan.prepackA(packed[w.id], p.x.matrix)
+			left(x.packed)
+			plan.serial(s, &x, &p.y, &p.c, nil)
 		}
 	}, nil
+}
+
+// product is one of a batch.
+type product[T float] struct {
+	x, y operand[T]
+	c    matrix[T]
+}
+
+// plan of a part of the rows.
+func (b *batch[T]) plan(part int) *gemm[T] {
+	if part == b.parts-1 {
+		return b.last
+	}
+	return b.whole
 }
 
 // from is the view of n rows, from row i on.

@@ -124,7 +124,7 @@ func (g *gemm[T]) serial(s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi 
 func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	switch {
 	case g.small(a, b):
-		g.computeSmall(id, &a.matrix, g.plainB(b), c, epi)
+		g.computeSmall(id, a, b, c, epi)
 	case g.skinny(a, b):
 		g.computeSkinny(id, s, a.matrix, b.matrix, *c, epi)
 	default:

@@ -28,6 +28,10 @@ func newShares(g grid, m, n, mr, nr int) []share {
 // setStride is the distance of lines that are in one set of L1.
 const setStride = 4096
 
+// tall is the largest number of rows that tilePlain takes of a C no wider than a vector: a tile
+// one vector wide of mr rows keeps half of the units busy, or less.
+func (k *gemmKernels[T]) tall() int { return min(16, 2*k.mr) }
+
 // planSmall plans a product that is computed on the matrices as they are, if copies
 // are not worth their time: where all of them stay in L2, or where a panel of A is used
 // once, as C is no wider than a tile, and B takes no more than the given half of L2.
@@ -45,6 +49,9 @@ func (g *gemm[T]) planSmall(halfL2 int) {
 		return
 	}
 	rows := g.mr
+	if g.n <= g.vl {
+		rows = g.tall()
+	}
 	if g.k*size%setStride == 0 {
 		rows /= 2 // fewer lines than a set has
 	}
@@ -56,25 +63,21 @@ func (g *gemm[T]) small(a, b *operand[T]) bool {
 	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || g.n <= g.nr)
 }
 
-// plainB is B as a matrix: of one panel the packed form is one, too.
-func (g *gemm[T]) plainB(b *operand[T]) matrix[T] {
-	if b.packed == nil {
-		return b.matrix
-	}
-	return matrix[T]{data: b.packed, rows: g.k, cols: g.n, ld: g.packedCols()}
-}
-
-// computeSmall computes a worker's part of C.
-func (g *gemm[T]) computeSmall(id int, a *matrix[T], b matrix[T], c *matrix[T], epi epilogue[T]) {
+// computeSmall computes a worker's part of C. Of one panel the packed form of B is a matrix, too.
+func (g *gemm[T]) computeSmall(id int, a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	s := &g.shares[id]
 	cols := s.j1 - s.j0
 	if cols == 0 || len(s.cuts) == 0 {
 		return
 	}
-	_, _, _ = a.data[(g.m-1)*a.ld+g.k-1], b.data[(g.k-1)*b.ld+s.j1-1], c.data[(g.m-1)*c.ld+s.j1-1]
+	from, ldb := b.data, b.ld
+	if b.packed != nil {
+		from, ldb = b.packed, g.packedCols()
+	}
+	_, _, _ = a.data[(g.m-1)*a.ld+g.k-1], from[(g.k-1)*ldb+s.j1-1], c.data[(g.m-1)*c.ld+s.j1-1]
 	for i, lo := range s.cuts[:len(s.cuts)-1] {
 		rows, line := s.cuts[i+1]-lo, c.data[lo*c.ld+s.j0:]
-		g.tilePlain(rows, cols, g.k, &a.data[lo*a.ld], a.ld, &b.data[s.j0], b.ld, &line[0], c.ld, g.accumulate)
+		g.tilePlain(rows, cols, g.k, &a.data[lo*a.ld], a.ld, &from[s.j0], ldb, &line[0], c.ld, g.accumulate)
 		if epi != nil {
 			epi(line, c.ld, lo, s.j0, rows, cols)
 		}

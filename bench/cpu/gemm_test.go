@@ -31,7 +31,7 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 	small := blocking{2 * kernels.mr, 24, 2 * kernels.nr}
 	var cases []gemmCase
 	// Every shape of tile, with a k that the unrolled loop does not divide.
-	for m := 1; m <= kernels.mr+1; m++ {
+	for m := 1; m <= kernels.tall()+1; m++ {
 		for _, n := range []int{1, kernels.vl - 1, kernels.vl, kernels.vl + 1, kernels.nr, kernels.nr + 1} {
 			for _, k := range []int{1, 3, 4, 19} {
 				cases = append(cases, gemmCase{m: m, n: n, k: k, threads: 1, accumulate: n%2 == 0, front: m%2 == 0})

@@ -41,7 +41,8 @@ type gemmKernels[T float] struct {
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
-	// Without tilePack cols is a multiple of vl. It may be nil.
+	// Without tilePack cols is a multiple of vl. If cols is at most vl, there may be up to
+	// tall rows. It may be nil.
 	tilePlain func(rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool)
 
 	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k: at least

@@ -15,6 +15,9 @@ const plainUnroll = 4
 // farthest.
 const aheadPlain = 12
 
+// plainTall is the largest number of rows of a tile that is one vector wide.
+func (u ukernel) plainTall() int { return min(4*len(plainRegs.a), 2*u.mr) }
+
 // plain is the micro-kernel for matrices that are not packed: to copy a small one
 // takes as long as to multiply it. The rows of A are reached from four pointers, four
 // rows each.
@@ -30,11 +33,11 @@ func (u ukernel) plain(c *build.Context) {
 	u.elements(c, "ldc", p.ldc)
 	c.LEAQ(Mem{Base: p.lda, Index: p.lda, Scale: 2}, p.lda3)
 	c.IMUL3Q(U32(aheadPlain), p.ldb, p.far)
-	for m := u.mr; m > 1; m-- {
+	for m := u.plainTall(); m > 1; m-- {
 		c.CMPQ(p.loop, Imm(uint64(m)))
 		c.JEQ(LabelRef(fmt.Sprintf("row%d", m)))
 	}
-	for m := 1; m <= u.mr; m++ {
+	for m := 1; m <= u.plainTall(); m++ {
 		u.plainRow(c, m)
 	}
 	c.Label("done")
@@ -50,11 +53,21 @@ var plainRegs = struct {
 	reg.RDX, reg.RBX, reg.RDI, reg.R8, reg.R9, reg.RCX, reg.R10, reg.R11, reg.R12, reg.R14,
 }
 
-// plainRow writes the loop over the tiles of one height.
+// plainRow writes the loop over the tiles of one height, or the one tile of what is tall.
 func (u ukernel) plainRow(c *build.Context, rows int) {
 	at := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
 	p, nr := plainRegs, u.vecs*u.lanes()
 	c.Label(at("row"))
+	if rows > u.mr {
+		if u.masked() {
+			c.MOVQ(I32(-1), p.temp)
+			c.BZHIQ(p.cols, p.temp, p.temp)
+			c.KMOVQ(p.temp, reg.K1)
+		}
+		u.plainTile(c, rows, 1)
+		c.JMP(LabelRef("done"))
+		return
+	}
 	if u.masked() {
 		// The masks are full until the last tile.
 		c.KXNORQ(reg.K1, reg.K1, reg.K1)
