@@ -25,27 +25,32 @@ func newShares(g grid, m, n, mr, nr int) []share {
 	return shares
 }
 
-// setStride is the distance of lines that are in one set of L1.
-const setStride = 4096
+// setStride is the distance of lines that are in one set of L1, setLines how many of them a set
+// has at least.
+const (
+	setStride = 4096
+	setLines  = 8
+)
 
 // tall is the largest number of rows that tilePlain takes of a C no wider than a vector: a tile
 // one vector wide of mr rows keeps half of the units busy, or less.
 func (k *gemmKernels[T]) tall() int { return min(16, 2*k.mr) }
 
 // planSmall plans a product that is computed on the matrices as they are, if copies
-// are not worth their time: where all of them stay in L2, or where a panel of A is used
-// once, as C is no wider than a tile, and B takes no more than the given half of L2.
-// Rows of B that begin within a line cost two loads for each, so that a copy pays
-// sooner: on Skylake-SP from a quarter of L2 on.
+// are not worth their time: where all of them stay in L2; or where B takes no more than the given
+// half of it, and its rows are so near each other that the lines of a panel do not compete for few
+// sets. To copy A takes longer then than what its rows cost. Rows of B that begin within a line
+// cost two loads for each, so that a copy of B pays sooner: on Skylake-SP from a quarter of
+// L2 on.
 func (g *gemm[T]) planSmall(halfL2 int) {
 	size := int(unsafe.Sizeof(T(0)))
-	most := halfL2 / 2
+	most, mostB := halfL2/2, halfL2/2
 	if g.n*size%64 == 0 {
-		most = 2 * halfL2
+		most, mostB = 2*halfL2, halfL2
 	}
 	fits := (g.m*g.k+g.k*g.n+g.m*g.n)*size <= most
-	once := g.n <= g.nr && g.k*g.n*size <= halfL2
-	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !fits && !once {
+	stays := g.k*g.n*size <= mostB && g.n*size < setStride/2 || g.n <= g.nr && g.k*g.n*size <= halfL2
+	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !fits && !stays {
 		return
 	}
 	rows := g.mr
@@ -53,7 +58,7 @@ func (g *gemm[T]) planSmall(halfL2 int) {
 		rows = g.tall()
 	}
 	if g.k*size%setStride == 0 {
-		rows /= 2 // fewer lines than a set has
+		rows = min(rows, setLines-1)
 	}
 	g.shares = newShares(g.grid, g.m, g.n, rows, g.nr)
 }
