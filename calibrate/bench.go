@@ -88,7 +88,7 @@ type benchRun struct {
 	write           func(w io.Writer, rows []benchRow) error
 
 	device  schema.Device
-	backend bench.Backend
+	backend openBackend
 	place   bench.Place
 	memory  int64
 	rows    []benchRow
@@ -265,6 +265,9 @@ func (b *benchRun) units() (map[schema.DType][]string, error) {
 		return units, nil
 	}
 	for _, name := range b.implementations {
+		if why := b.backend.Lacking()[name]; why != "" {
+			return nil, usagef("--implementation %s: %s", name, why)
+		}
 		if !slices.Contains(have, name) {
 			return nil, usagef("--implementation %q: want all or some of %s", name, strings.Join(have, ", "))
 		}
