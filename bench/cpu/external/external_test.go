@@ -30,7 +30,10 @@ func TestLibrariesAgreeWithReference(t *testing.T) {
 			if !l.Has("gemm", schema.FP32) {
 				t.Skip(l.Lacking())
 			}
+			rows := []string{"1x1x8", "3x5x17", "2x33x130"}
 			for pattern, shapes := range map[string][]string{
+				"softmax": rows, "layernorm": rows, "relu": rows, "tanh": rows, "sigmoid": rows, "exp": rows,
+				"gelu": rows, "gelu_tanh": rows, "silu": rows,
 				"matmul":         {"1x1x1", "1x65x130", "17x33x65", "128x96x257"},
 				"matmul_packed":  {"1x65x130", "17x33x65", "128x96x257"},
 				"matmul_batched": {"3x33x17x65"},

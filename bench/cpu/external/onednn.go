@@ -48,6 +48,8 @@ const (
 	dnnlArgResult     = 17
 	dnnlArgWeights    = 33
 	dnnlArgBias       = 41
+	dnnlArgScale      = 51
+	dnnlArgShift      = 52
 	dnnlUnimplemented = 3
 )
 
@@ -109,16 +111,17 @@ func (l *oneDNN) has(d schema.DType) bool {
 	x := &bench.Tensor{Dims: []int64{16, 16}}
 	b := l.newBinding(cpu.Operands{})
 	defer b.close()
-	return b.planMatmul(bench.Gemm(x, x), d) == nil
+	b.planMatmul(bench.Gemm(x, x), d)
+	return b.err == nil
 }
 
 func (l *oneDNN) bind(c bench.Chain, d schema.DType, t cpu.Threads, o cpu.Operands) (cpu.Call, error) {
 	l.setThreads(int32(len(t.CPUs)))
 	b := l.newBinding(o)
-	err := b.bind(c[0], d)
-	if err != nil {
+	b.bind(c[0], d)
+	if b.err != nil {
 		b.close()
-		return cpu.Call{}, err
+		return cpu.Call{}, b.err
 	}
 	return cpu.Call{Name: b.name(), Run: b.run, Deliver: b.deliver, Close: b.close}, nil
 }

@@ -3,6 +3,7 @@
 package external
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -10,7 +11,6 @@ import (
 
 	"hwcal/bench"
 	"hwcal/bench/cpu"
-	"hwcal/schema"
 )
 
 // binding is a primitive with its arguments.
@@ -22,6 +22,7 @@ type binding struct {
 	args      []dnnlArg
 	deliver   func() // nil where the result is in its tensor
 	release   []func()
+	err       error
 }
 
 // dnnlArg is a dnnl_exec_arg_t.
@@ -33,12 +34,13 @@ type dnnlArg struct {
 func (l *oneDNN) newBinding(o cpu.Operands) *binding { return &binding{oneDNN: l, Operands: o} }
 
 func (b *binding) close() {
-	for _, f := range b.release {
+	for _, f := range slices.Backward(b.release) {
 		f()
 	}
 }
 
-// run ends when the primitive has: that of a CPU is executed on the thread that calls.
+// run ends when the primitive has: that of a CPU is executed on the thread that calls. One that fails
+// leaves a result that verification refuses.
 func (b *binding) run() { b.do(b.primitive, b.args) }
 
 func (b *binding) do(primitive uintptr, args []dnnlArg) {
@@ -58,192 +60,103 @@ func (b *binding) name() string {
 	return b.label + "_" + strings.ReplaceAll(name.String(), ":", "_")
 }
 
-// bind plans the operation and brings its operands into the layouts of the plan.
-func (b *binding) bind(op bench.Op, d schema.DType) error {
-	plan := b.planMatmul
-	if op.Name == "conv2d" {
-		plan = b.planConv
+// fail keeps the first error, behind which nothing more is done.
+func (b *binding) fail(err error) {
+	if b.err == nil {
+		b.err = err
 	}
-	if err := plan(op, d); err != nil {
-		return err
-	}
-	types := dnnlTypes[d]
-	if err := b.input(dnnlArgSource, dnnlQuerySource, op.In[0].Dims, types.in, op.In[0]); err != nil {
-		return err
-	}
-	if err := b.input(dnnlArgWeights, dnnlQueryWeights, weightDims(op), types.in, op.In[1]); err != nil {
-		return err
-	}
-	if len(op.In) > 2 {
-		bias, err := b.plain(op.In[2].Dims, types.in)
-		if err != nil {
-			return err
-		}
-		if _, err := b.arg(dnnlArgBias, bias, b.Of(op.In[2])); err != nil {
-			return err
-		}
-	}
-	if err := b.output(op.Out, types.sum); err != nil {
-		return err
-	}
-	if err := b.newPrimitive(&b.primitive, b.plan).check("primitive"); err != nil {
-		return err
-	}
-	b.release = append(b.release, func() { b.freePrimitive(b.primitive) })
-	return nil
 }
 
-// planMatmul lets the library lay weights out that are known before the run.
-func (b *binding) planMatmul(op bench.Op, d schema.DType) error {
-	types := dnnlTypes[d]
-	x, err := b.plain(op.In[0].Dims, types.in)
-	if err != nil {
-		return err
-	}
-	layout := b.plain
-	if op.In[1].Param {
-		layout = b.any
-	}
-	w, err := layout(op.In[1].Dims, types.in)
-	if err != nil {
-		return err
-	}
-	y, err := b.plain(op.Out.Dims, types.sum)
-	if err != nil {
-		return err
-	}
-	return b.planned(b.matmul(&b.plan, b.engine, x, w, y).check("matmul"))
-}
-
-// planConv lets the library lay everything out: what surrounds a convolution in a network has the
-// layout of it.
-func (b *binding) planConv(op bench.Op, d schema.DType) error {
-	types, p := dnnlTypes[d], op.Params.(bench.Conv2dParams)
-	x, err := b.any(op.In[0].Dims, types.in)
-	if err != nil {
-		return err
-	}
-	w, err := b.any(weightDims(op), types.in)
-	if err != nil {
-		return err
-	}
-	y, err := b.any(op.Out.Dims, types.sum)
-	if err != nil {
-		return err
-	}
-	var bias desc
-	if len(op.In) > 2 {
-		if bias, err = b.plain(op.In[2].Dims, types.in); err != nil {
-			return err
-		}
-	}
-	return b.planned(b.conv(&b.plan, b.engine, x, w, bias, y, [2]int64{p.Stride, p.Stride}, [2]int64{p.Pad, p.Pad}).check("convolution"))
-}
-
-func (b *binding) planned(err error) error {
-	if err == nil {
+// planned keeps the plan that a call has made.
+func (b *binding) planned(what string, status dnnlStatus) {
+	b.fail(status.check(what))
+	if b.err == nil {
 		b.release = append(b.release, func() { b.freePlan(b.plan) })
 	}
-	return err
-}
-
-// weightDims are those of the weights, with the groups of a convolution as a dimension of their own.
-func weightDims(op bench.Op) []int64 {
-	w := op.In[1].Dims
-	if p, ok := op.Params.(bench.Conv2dParams); ok && p.Groups > 1 {
-		return append([]int64{p.Groups, w[0] / p.Groups}, w[1:]...)
-	}
-	return w
 }
 
 // plain describes a tensor in row-major order, any one in an order that the library picks.
-func (b *binding) plain(dims []int64, dtype int32) (desc, error) {
-	return b.describe(dims, dtype, false)
-}
+func (b *binding) plain(dims []int64, dtype int32) desc { return b.describe(dims, dtype, false) }
 
-func (b *binding) any(dims []int64, dtype int32) (desc, error) { return b.describe(dims, dtype, true) }
+func (b *binding) any(dims []int64, dtype int32) desc { return b.describe(dims, dtype, true) }
 
-func (b *binding) describe(dims []int64, dtype int32, picked bool) (desc, error) {
+func (b *binding) describe(dims []int64, dtype int32, picked bool) desc {
 	d, status := b.newDesc(dims, dtype, picked)
-	if status == 0 {
+	b.fail(status.check("tensor"))
+	if b.err == nil {
 		b.release = append(b.release, func() { b.freeDesc(d) })
 	}
-	return d, status.check("tensor")
+	return d
 }
 
 // memory is a tensor of the library over memory of ours.
-func (b *binding) memory(d desc, mem []byte) (memory uintptr, err error) {
-	if err := b.newMemory(&memory, d, b.engine, address(mem)).check("memory"); err != nil {
-		return 0, err
+func (b *binding) memory(d desc, mem []byte) (memory uintptr) {
+	if b.err != nil {
+		return 0
 	}
+	b.fail(b.newMemory(&memory, d, b.engine, address(mem)).check("memory"))
 	b.release = append(b.release, func() { b.freeMemory(memory) })
-	return memory, nil
+	return memory
 }
 
-func (b *binding) arg(index int32, d desc, mem []byte) (uintptr, error) {
-	memory, err := b.memory(d, mem)
-	b.args = append(b.args, dnnlArg{index, memory})
-	return memory, err
-}
+func (b *binding) arg(index int32, memory uintptr) { b.args = append(b.args, dnnlArg{index, memory}) }
 
-// laidOut binds an argument in the layout of the plan: the tensor itself, or else new memory, from
-// which and to which reorder leads.
-func (b *binding) laidOut(index, query int32, plain desc, t *bench.Tensor) (d desc, own, tensor uintptr, err error) {
-	d = b.queryDesc(b.plan, query, 0)
+// laidOut binds an argument in the layout of the plan: the tensor itself, or new memory. It returns how
+// to bring the one into the other, if they are two.
+func (b *binding) laidOut(index, query int32, plain desc, t *bench.Tensor, into bool) (reorder func()) {
+	tensor := b.memory(plain, b.Of(t))
+	if b.err != nil {
+		return nil
+	}
+	d := b.queryDesc(b.plan, query, 0)
 	if b.descEqual(d, plain) != 0 {
-		tensor, err = b.arg(index, plain, b.Of(t))
-		return d, tensor, tensor, err
+		b.arg(index, tensor)
+		return nil
 	}
 	mem, err := b.Alloc(int64(b.descBytes(d)))
-	if err != nil {
-		return d, 0, 0, err
+	b.fail(err)
+	own := b.memory(d, mem)
+	b.arg(index, own)
+	if into {
+		return b.reorder(plain, tensor, d, own)
 	}
-	if own, err = b.arg(index, d, mem); err != nil {
-		return d, 0, 0, err
-	}
-	tensor, err = b.memory(plain, b.Of(t))
-	return d, own, tensor, err
+	return b.reorder(d, own, plain, tensor)
 }
 
-func (b *binding) input(index, query int32, dims []int64, dtype int32, t *bench.Tensor) error {
-	plain, err := b.plain(dims, dtype)
-	if err != nil {
-		return err
-	}
-	d, own, tensor, err := b.laidOut(index, query, plain, t)
-	if err != nil || own == tensor {
-		return err
-	}
-	reorder, err := b.reorder(plain, tensor, d, own)
-	if err == nil {
+func (b *binding) input(index, query int32, dims []int64, dtype int32, t *bench.Tensor) {
+	if reorder := b.laidOut(index, query, b.plain(dims, dtype), t, true); reorder != nil {
 		reorder()
 	}
-	return err
 }
 
-func (b *binding) output(t *bench.Tensor, dtype int32) error {
-	plain, err := b.plain(t.Dims, dtype)
-	if err != nil {
-		return err
-	}
-	d, own, tensor, err := b.laidOut(dnnlArgResult, dnnlQueryResult, plain, t)
-	if err != nil || own == tensor {
-		return err
-	}
-	b.deliver, err = b.reorder(d, own, plain, tensor)
-	return err
+func (b *binding) output(t *bench.Tensor, dtype int32) {
+	b.deliver = b.laidOut(dnnlArgResult, dnnlQueryResult, b.plain(t.Dims, dtype), t, false)
 }
 
-func (b *binding) reorder(from desc, source uintptr, to desc, result uintptr) (func(), error) {
-	var plan, primitive uintptr
-	if err := b.newReorderPlan(&plan, from, b.engine, to, b.engine, 0).check("reorder"); err != nil {
-		return nil, err
+func (b *binding) reorder(from desc, source uintptr, to desc, result uintptr) func() {
+	if b.err != nil {
+		return nil
+	}
+	var plan uintptr
+	if b.fail(b.newReorderPlan(&plan, from, b.engine, to, b.engine, 0).check("reorder")); b.err != nil {
+		return nil
 	}
 	defer b.freePlan(plan)
-	if err := b.newPrimitive(&primitive, plan).check("reorder"); err != nil {
-		return nil, err
+	primitive := b.create(plan)
+	if b.err != nil {
+		return nil
 	}
-	b.release = append(b.release, func() { b.freePrimitive(primitive) })
 	args := []dnnlArg{{dnnlArgSource, source}, {dnnlArgResult, result}}
-	return func() { b.do(primitive, args) }, nil
+	return func() { b.do(primitive, args) }
+}
+
+// create makes the primitive of a plan.
+func (b *binding) create(plan uintptr) (primitive uintptr) {
+	if b.err != nil {
+		return 0
+	}
+	if b.fail(b.newPrimitive(&primitive, plan).check("primitive")); b.err == nil {
+		b.release = append(b.release, func() { b.freePrimitive(primitive) })
+	}
+	return primitive
 }

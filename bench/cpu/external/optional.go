@@ -26,6 +26,9 @@ var (
 		"gemm":         {schema.FP32, schema.BF16, schema.INT8},
 		"gemm_batched": {schema.FP32},
 		"conv2d":       {schema.FP32},
+		"softmax":      {schema.FP32}, "layernorm": {schema.FP32},
+		"relu": {schema.FP32}, "tanh": {schema.FP32}, "sigmoid": {schema.FP32}, "exp": {schema.FP32},
+		"gelu": {schema.FP32}, "gelu_tanh": {schema.FP32}, "silu": {schema.FP32},
 	}
 )
 
