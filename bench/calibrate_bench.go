@@ -9,17 +9,14 @@ import (
 )
 
 // Bench measures one operation on its shapes, in the types and on the threads of the options, by each
-// of the implementations (none for the best), and before that the ceilings that it is held
+// of the implementations of a type (nil for the best), and before that the ceilings that it is held
 // against. The device has the operation in OperationProfiles, in the order of shapes, types and
 // implementations; what could not be measured is under Unavailable.
-func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations ...string) (schema.Device, []schema.Warning, error) {
+func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations map[schema.DType][]string) (schema.Device, []schema.Warning, error) {
 	return c.run(ctx, c.benchPlan(pattern, implementations))
 }
 
-func (c *Calibrator) benchPlan(pattern Pattern, implementations []string) []step {
-	if len(implementations) == 0 {
-		implementations = []string{""}
-	}
+func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType][]string) []step {
 	steps := c.peakSteps([]Place{c.all()})
 	c.levels = c.claimed()
 	if c.needsCurve(pattern) {
@@ -34,7 +31,11 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations []string) []step
 	})
 	for _, s := range pattern.Shapes(c.Options.Mode) {
 		for _, d := range c.Options.DTypes {
-			for _, unit := range implementations {
+			units := implementations[d]
+			if implementations == nil {
+				units = []string{""}
+			}
+			for _, unit := range units {
 				steps = append(steps, c.operationStep(pattern, s, d, c.all(), unit, 1))
 			}
 		}

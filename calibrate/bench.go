@@ -88,7 +88,7 @@ type benchRun struct {
 	write           func(w io.Writer, rows []benchRow) error
 
 	device  schema.Device
-	backend bench.Backend
+	backend openBackend
 	place   bench.Place
 	memory  int64
 	rows    []benchRow
@@ -205,14 +205,14 @@ func (b *benchRun) operations() error {
 		},
 	}
 	had := len(b.device.Unavailable)
-	dev, warnings, err := calibrator.Bench(b.Context.Context, b.pattern, units...)
+	dev, warnings, err := calibrator.Bench(b.Context.Context, b.pattern, units)
 	if err != nil && len(dev.OperationProfiles) == 0 {
 		return err
 	}
 	for i := range dev.OperationProfiles {
 		b.addOperation(&dev.OperationProfiles[i], fmt.Sprintf("/operation_profiles/%d", i), warnings)
 	}
-	if len(units) > 1 && err == nil {
+	if err == nil {
 		err = b.compare(units)
 	}
 	for _, u := range dev.Unavailable[had:] {
@@ -242,41 +242,51 @@ func (b *benchRun) addOperation(e *schema.Compute, path string, warnings []schem
 	b.rows = append(b.rows, r)
 }
 
-// units are the implementations that are asked for, of those that some type has.
-func (b *benchRun) units() ([]string, error) {
+// units are the implementations that are asked for, of those that a type has; nil if none are.
+func (b *benchRun) units() (map[schema.DType][]string, error) {
+	if len(b.implementations) == 0 {
+		return nil, nil
+	}
+	units := map[schema.DType][]string{}
 	var have []string
 	for _, d := range b.dtypes {
 		chain, err := b.pattern.In(d).Build(b.shapes[0], b.place)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range b.backend.Implementations(chain.String(), d) {
+		units[d] = b.backend.Implementations(chain.String(), d)
+		for _, name := range units[d] {
 			if !slices.Contains(have, name) {
 				have = append(have, name)
 			}
 		}
 	}
 	if len(b.implementations) == 1 && b.implementations[0] == "all" {
-		return have, nil
+		return units, nil
 	}
 	for _, name := range b.implementations {
+		if why := b.backend.Lacking()[name]; why != "" {
+			return nil, usagef("--implementation %s: %s", name, why)
+		}
 		if !slices.Contains(have, name) {
 			return nil, usagef("--implementation %q: want all or some of %s", name, strings.Join(have, ", "))
 		}
 	}
-	return b.implementations, nil
+	for d, all := range units {
+		units[d] = slices.DeleteFunc(slices.Clone(b.implementations), func(name string) bool { return !slices.Contains(all, name) })
+	}
+	return units, nil
 }
 
-// compare adds to the rows of each implementation its speedup over the first, measured in pairs. Rows
-// are in the order of shapes, types and implementations.
-func (b *benchRun) compare(units []string) error {
+// compare adds to the rows of each implementation its speedup over the first of the type, measured in
+// pairs. Rows are in the order of shapes, types and implementations.
+func (b *benchRun) compare(units map[schema.DType][]string) error {
 	r := b.runner()
 	return b.cases(func(s bench.Shape, c bench.Case) error {
-		first := c
-		first.Unit = units[0]
-		for _, unit := range units[1:] {
-			other := c
-			other.Unit = unit
+		units := units[c.DType]
+		for _, unit := range units[min(1, len(units)):] {
+			first, other := c, c
+			first.Unit, other.Unit = units[0], unit
 			cmp, err := r.CompareImplementations(b.Context.Context, first, other)
 			if errors.Is(err, bench.ErrUnsupported) {
 				continue // as its row says

@@ -8,6 +8,7 @@ import (
 
 	"hwcal/bench"
 	"hwcal/bench/cpu"
+	"hwcal/bench/cpu/external"
 	"hwcal/bench/cuda"
 	"hwcal/hwdetect"
 	"hwcal/schema"
@@ -16,6 +17,8 @@ import (
 // openBackend is a device ready to be measured.
 type openBackend interface {
 	bench.Backend
+	// Lacking says of each library that is not there why.
+	Lacking() map[string]string
 	Close() error
 }
 
@@ -23,7 +26,7 @@ type openBackend interface {
 // backend can tell of it.
 func openDevice(dev *schema.Device) (openBackend, error) {
 	if dev.Kind == schema.CPU {
-		return cpu.New(*dev)
+		return cpu.New(*dev, external.All(dev.CPU.UsedCPUs)...)
 	}
 	b, err := cuda.Open(*dev)
 	if err != nil {

@@ -21,17 +21,19 @@ const module = "hwcal"
 // Imports run one way, from the command line down to the schema; what is not
 // named here is not allowed.
 var mayImport = map[string][]string{
-	"calibrate":       {"profiles", "hwdetect", "bench/cpu", "bench/cuda", "bench", "bench/stat", "schema"},
-	"profiles":        {"bench/stat", "schema"},
-	"hwdetect":        {"schema"},
-	"bench/cpu/peers": {"hwdetect", "bench/cpu", "bench", "bench/stat", "schema"},
-	"bench/cpu":       {"bench", "bench/stat", "bench/ref", "bench/element", "schema", "bench/cpu/internal/emulate"},
-	"bench/cuda":      {"bench", "bench/stat", "bench/ref", "bench/element", "schema"},
-	"bench/element":   {"bench", "schema"},
-	"bench":           {"bench/stat", "bench/ref", "schema"},
-	"bench/stat":      {"schema"},
-	"bench/ref":       {"schema"},
-	"schema":          {},
+	"calibrate":          {"profiles", "hwdetect", "bench/cpu", "bench/cpu/external", "bench/cuda", "bench", "bench/stat", "schema"},
+	"profiles":           {"bench/stat", "schema"},
+	"hwdetect":           {"schema"},
+	"bench/cpu/peers":    {"hwdetect", "bench/cpu", "bench", "bench/stat", "schema"},
+	"bench/cpu/external": {"bench/cpu", "bench", "bench/sharedlib", "schema"},
+	"bench/cpu":          {"bench", "bench/stat", "bench/ref", "bench/element", "schema", "bench/cpu/internal/emulate"},
+	"bench/cuda":         {"bench/sharedlib", "bench", "bench/stat", "bench/ref", "bench/element", "schema"},
+	"bench/element":      {"bench", "schema"},
+	"bench":              {"bench/stat", "bench/ref", "schema"},
+	"bench/sharedlib":    {},
+	"bench/stat":         {"schema"},
+	"bench/ref":          {"schema"},
+	"schema":             {},
 
 	"bench/cpu/internal/emulate": {}, // only tests import it: it needs cgo
 }

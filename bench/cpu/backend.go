@@ -12,12 +12,13 @@ import (
 
 // Backend runs chains of operations on the CPUs that a process may use.
 type Backend struct {
-	isas    []ISA                   // that it can run, best first
-	units   map[schema.DType][]unit // for types narrower than fp32, best first
-	caches  cacheSizes
-	cpus    []int            // in the order in which they are used
-	classes map[string][]int // of cpus, by class of core
-	nodes   map[int][]int    // of cpus, by NUMA node
+	isas      []ISA                   // that it can run, best first
+	units     map[schema.DType][]unit // for types narrower than fp32, best first
+	libraries []Library
+	caches    cacheSizes
+	cpus      []int            // in the order in which they are used
+	classes   map[string][]int // of cpus, by class of core
+	nodes     map[int][]int    // of cpus, by NUMA node
 
 	// The team and memory of the current place: another place gets others, as
 	// pages belong near the worker that wrote them first.
@@ -35,8 +36,8 @@ type Backend struct {
 }
 
 // New returns the backend of a CPU as detected: its used_cpus, core_classes and
-// caches.
-func New(dev schema.Device) (*Backend, error) {
+// caches. Beside our own kernels a case can ask for those of the libraries.
+func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 	if dev.CPU == nil || len(dev.CPU.UsedCPUs) == 0 {
 		return nil, fmt.Errorf("cpu: device %s names no CPU to use", dev.ID)
 	}
@@ -44,7 +45,7 @@ func New(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isas: isas, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{},
+	b := &Backend{isas: isas, libraries: libraries, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[bench.Place][]float64{},
 		nearest: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
@@ -220,17 +221,23 @@ func (b *Backend) implementations(d schema.DType) []string {
 }
 
 // Implementations are the families of kernels that this CPU can run, or the units of a narrow
-// type.
+// type, and behind them the libraries that have the chain.
 func (b *Backend) Implementations(chain string, d schema.DType) []string {
 	if !kernels[chain].has(d) {
 		return nil
 	}
-	if d != schema.FP64 && d != schema.FP32 {
-		return b.implementations(d)
-	}
 	var names []string
-	for _, isa := range b.isas {
-		names = append(names, string(isa))
+	if d == schema.FP64 || d == schema.FP32 {
+		for _, isa := range b.isas {
+			names = append(names, string(isa))
+		}
+	} else {
+		names = b.implementations(d)
+	}
+	for _, l := range b.libraries {
+		if l.Has(chain, d) {
+			names = append(names, l.Name())
+		}
 	}
 	return names
 }

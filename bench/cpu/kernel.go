@@ -17,6 +17,10 @@ type kernel struct {
 	// private kernels read and write only the worker's own part: repeating one
 	// needs no barrier between.
 	private bool
+	// solo kernels are executed by worker 0 alone, and not beside others in a run. Their
+	// result is delivered behind it, untimed, if deliver is not nil.
+	solo    bool
+	deliver func()
 }
 
 // Implementation names the micro-kernel or the instruction set.
@@ -71,6 +75,9 @@ func kernelNames() []string { return slices.Sorted(maps.Keys(kernels)) }
 // Bind looks the chain up and prepares its kernel.
 func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	bind := kernels[c.String()].of(ws.dtype)
+	if ws.library != nil {
+		bind = (*workspace).bindLibrary
+	}
 	if bind == nil {
 		return nil, fmt.Errorf("cpu: no kernel for %s in %s: %w", c, ws.dtype, bench.ErrUnsupported)
 	}

@@ -19,8 +19,10 @@ type float interface{ float32 | float64 }
 // workers of a team run the same function and split the work by their id.
 type team struct {
 	workers []*worker
+	cpus    []int
 	bar     barrier
 	done    sync.WaitGroup
+	wake    chan struct{} // ends the sleep of a worker; see solo
 }
 
 // worker is one member of a team.
@@ -38,7 +40,7 @@ func newTeam(cpus []int) (*team, error) {
 	if n := len(cpus) + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}
-	t := &team{bar: barrier{n: int32(len(cpus)), patience: patience}}
+	t := &team{cpus: cpus, wake: make(chan struct{}), bar: barrier{n: int32(len(cpus)), patience: patience}}
 	for i, cpu := range cpus {
 		if slices.Contains(cpus[:i], cpu) {
 			t.bar.patience = patienceShared
@@ -100,7 +102,9 @@ type sample struct {
 	// private bodies touch nothing of another worker. Else a barrier follows each, as
 	// the next one reads what all workers have written.
 	private bool
+	solo    bool            // worker 0 executes it alone, while the others sleep
 	before  func(w *worker) // done before the time is taken; nil for nothing
+	after   func()          // done by worker 0 behind a solo sample; nil for nothing
 }
 
 // sample takes the samples in turn and returns the time of each, from the earliest
@@ -114,6 +118,10 @@ func (t *team) sample(samples []sample) []time.Duration {
 				s.before(w)
 			}
 			w.barrier()
+			if s.solo {
+				w.solo(s, at)
+				continue
+			}
 			at.begin = time.Now()
 			for range s.n {
 				for _, body := range s.bodies {
@@ -128,8 +136,12 @@ func (t *team) sample(samples []sample) []time.Duration {
 	})
 	times := make([]time.Duration, len(samples))
 	for i := range samples {
-		whole := taken[i*len(t.workers)]
-		for _, s := range taken[i*len(t.workers):][:len(t.workers)] {
+		at := taken[i*len(t.workers):][:len(t.workers)]
+		if samples[i].solo {
+			at = at[:1]
+		}
+		whole := at[0]
+		for _, s := range at {
 			if s.begin.Before(whole.begin) {
 				whole.begin = s.begin
 			}

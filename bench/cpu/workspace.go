@@ -17,12 +17,14 @@ type workspace struct {
 	isa     ISA
 	caches  cacheSizes
 	dtype   schema.DType
-	unit    unit // that computes in dtype, if that is narrower than fp32
+	unit    unit    // that computes in dtype, if that is narrower than fp32
+	library Library // that computes everything; nil for our own kernels
 	seed    uint64
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
 	packed  map[packedKey][]byte
 	shared  []byte // see sharedScratch
+	closers []func()
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -37,6 +39,10 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	if reason := b.Unsupported(c.DType); reason != "" {
 		return nil, fmt.Errorf("cpu: %s: %s: %w", c.DType, reason, bench.ErrUnsupported)
 	}
+	library := b.library(c.Unit, c.Chain.String(), c.DType)
+	if library != nil {
+		c.Unit = ""
+	}
 	u, isa, err := b.choose(c)
 	if err != nil {
 		return nil, err
@@ -45,7 +51,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, err
 	}
 	ws := &workspace{
-		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, seed: c.Seed,
+		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
 	}
 	if c.SmallPages {
@@ -194,6 +200,7 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 			}
 			s.bodies = append(s.bodies, own.body)
 			s.private = s.private && own.private
+			s.solo, s.after = own.solo, own.deliver
 		}
 		if r.Cold {
 			if !canFlush {
@@ -228,4 +235,9 @@ func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {
 }
 
 // Close gives the memory back to the backend.
-func (ws *workspace) Close() error { return ws.memory.reset() }
+func (ws *workspace) Close() error {
+	for _, f := range ws.closers {
+		f()
+	}
+	return ws.memory.reset()
+}

@@ -148,7 +148,7 @@ func loadCuBLASLt(c Context, names ...string) (library, error) {
 		return nil, err
 	}
 	l := &cublasLtLibrary{context: c}
-	if err := shared.bind(&l.libcublasLt); err != nil {
+	if err := shared.Bind(&l.libcublasLt); err != nil {
 		return nil, fmt.Errorf("cuBLASLt: %w", err)
 	}
 	var version [3]int32 // major, minor, patch

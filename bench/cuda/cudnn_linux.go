@@ -110,7 +110,7 @@ func bindCuDNN(c Context, names ...string) (*cudnnLibrary, error) {
 		return nil, err
 	}
 	l := &cudnnLibrary{context: c}
-	if err := shared.bind(&l.libcudnn); err != nil {
+	if err := shared.Bind(&l.libcudnn); err != nil {
 		return nil, fmt.Errorf("cuDNN: %w", err)
 	}
 	v := l.getVersion()

@@ -79,7 +79,7 @@ func loadDriver(name string) (*libcuda, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
 	}
 	c := &libcuda{}
-	if err := lib.bind(c); err != nil {
+	if err := lib.Bind(c); err != nil {
 		return nil, fmt.Errorf("%w that is new enough: %s: %w; CUDA 11.4 or newer is needed", ErrNoDriver, name, err)
 	}
 	if err := c.check("cuInit", c.initialize(0)); err != nil {

@@ -23,7 +23,7 @@ func newStub(t *testing.T, flags ...string) stub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lib.bind(&s.controls); err != nil {
+	if err := lib.Bind(&s.controls); err != nil {
 		t.Fatal(err)
 	}
 	s.clear()

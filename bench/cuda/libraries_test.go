@@ -31,7 +31,7 @@ func newLibraryStub(t *testing.T, name string, p provider, load func(Context, ..
 	s := libraryStub{Backend: newEmulated(t, c), path: buildStub(t, name)}
 	lib, err := openShared(s.path)
 	check(t, err)
-	check(t, lib.bind(&s.libraryControls))
+	check(t, lib.Bind(&s.libraryControls))
 	l, err := load(s.context, s.path)
 	check(t, err)
 	s.add(p, l, nil)

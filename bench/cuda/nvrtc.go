@@ -54,7 +54,7 @@ func loadNVRTC(names ...string) (*nvrtc, error) {
 		return nil, err
 	}
 	n := &nvrtc{}
-	if err := lib.bind(&n.libnvrtc); err != nil {
+	if err := lib.Bind(&n.libnvrtc); err != nil {
 		return nil, fmt.Errorf("NVRTC is older than 11.2: %w", err)
 	}
 	if err := n.check("nvrtcVersion", n.version(&n.major, &n.minor)); err != nil {

@@ -51,7 +51,7 @@ func TestNVRTC(t *testing.T) {
 	}
 	lib, err := openShared(path)
 	check(t, err)
-	check(t, lib.bind(&held))
+	check(t, lib.Bind(&held))
 	if held.n() != 0 {
 		t.Errorf("%d programs were not given back", held.n())
 	}

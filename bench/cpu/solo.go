@@ -1,0 +1,61 @@
+package cpu
+
+import "time"
+
+// Libraries have threads of their own, on the CPUs of the workers. Worker 0 calls them; the other
+// workers sleep meanwhile, as those that spin at a barrier would keep their CPUs from the library.
+
+// fallAsleep is how long it takes until threads that wait sleep: workers, or those of a
+// library, which are told to spin no longer than some 0.1 ms.
+const fallAsleep = 300 * time.Microsecond
+
+// solo executes a sample on worker 0, and on the threads that it calls.
+func (w *worker) solo(s *sample, at *stretch) {
+	if w.id > 0 {
+		<-w.team.wake
+		return
+	}
+	w.still()
+	once := func() {
+		for _, body := range s.bodies {
+			body(w)
+		}
+	}
+	if s.n > 1 && w.n > 1 {
+		once() // which wakes the library's threads
+	}
+	at.begin = time.Now()
+	for range s.n {
+		once()
+	}
+	at.end = time.Now()
+	if s.after != nil {
+		s.after()
+	}
+	w.still()
+	for range w.n - 1 {
+		w.team.wake <- struct{}{}
+	}
+}
+
+// still waits, awake, until all other threads sleep.
+func (w *worker) still() {
+	for begin := time.Now(); w.n > 1 && time.Since(begin) < fallAsleep; {
+	}
+}
+
+// alone lets worker 0 do something while the others sleep.
+func (t *team) alone(f func(w *worker)) {
+	t.run(func(w *worker) {
+		if w.id == 0 {
+			f(w)
+		}
+	})
+}
+
+// on does something while the worker is bound to another CPU. Where it cannot be, it is where it was.
+func (w *worker) on(cpu int, f func()) {
+	_ = w.pin(cpu)
+	f()
+	_ = w.pin(w.team.cpus[w.id])
+}
