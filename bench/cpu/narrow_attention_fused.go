@@ -25,9 +25,9 @@ func (x *narrowAttention) qkTSoftmax(mem []byte, q, k, p []uint16) (func(w *work
 	}, nil
 }
 
-// full is O = softmax(Q K^T / sqrt(D)) V, with an online softmax: of each query the
-// maximum of the scores so far and the sum of the weights e^(score - maximum) are kept,
-// and the sums of O are brought to each new maximum.
+// full is O = softmax(Q K^T / sqrt(D)) V. Where a block does not have all keys it is an online
+// softmax: of each query the maximum of the scores so far and the sum of the weights
+// e^(score - maximum) are kept, and the sums of O are brought to each new maximum.
 //
 // A weight is rounded before it is divided by the sum. That errs by at most as much as
 // to round it when it is divided: by the same share of it, or by what is lost below the
@@ -38,6 +38,7 @@ func (x *narrowAttention) full(mem []byte, q, k, v, o []uint16) (func(w *worker)
 		return nil, err
 	}
 	ld, panelQ, depth := x.ld(), x.qkPlan.panelA(x.qkPlan.steps), x.depth()
+	online := x.keys < x.sk
 	return func(w *worker) {
 		s := &scratch[w.id]
 		x.blocks(w, func(h, panel, key, n int, fresh bool) {
@@ -57,7 +58,11 @@ func (x *narrowAttention) full(mem []byte, q, k, v, o []uint16) (func(w *worker)
 				}
 			}
 			x.scoreRows(s, queries, n)
-			x.normalise(s, p, key, n)
+			if online {
+				x.normalise(s, p, key, n)
+			} else {
+				x.softmaxRows(s, p, n)
+			}
 			weights := as[uint16](s.p)
 			x.weigh(s, p.acc, key, n, func(at, steps int) {
 				for i := range steps {
@@ -65,14 +70,33 @@ func (x *narrowAttention) full(mem []byte, q, k, v, o []uint16) (func(w *worker)
 				}
 			})
 			if key+n == x.seen(hi-1) {
-				for i, sum := range p.sum[:p.n] {
-					s.factor[i] = 1 / sum
+				if online {
+					for i, sum := range p.sum[:p.n] {
+						s.factor[i] = 1 / sum
+					}
+					x.multiplyRows(p, s.factor)
 				}
-				x.multiplyRows(p, s.factor)
 				x.store(o, p.acc, h, lo, hi)
 			}
 		})
 	}, nil
+}
+
+// softmaxRows turns the scores of all n keys into weights that are divided already, 0 where a query
+// does not see the key and in the rest of the last step.
+func (x *narrowAttention) softmaxRows(s *narrowAttentionScratch, p onlineRows, n int) {
+	ld, end := x.ld(), ceilDiv(n, x.depth())*x.depth()
+	rows := p.n // with the same keys
+	if x.seen(p.first) < n {
+		rows = 1
+	}
+	for i := 0; i < p.n; i += rows {
+		from := s.s[i*ld:]
+		x.vec.softmax(from, ld, from, ld, nil, 0, rows, min(x.seen(p.first+i), n), x.scale)
+	}
+	for i := range p.n {
+		clear(s.s[i*ld:][min(x.seen(p.first+i), n):end])
+	}
 }
 
 // onlineRows is a panel of n queries on its way: the maxima and sums, and tiles of O.
