@@ -78,19 +78,17 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, e
 	if p.residual != nil {
 		residual = halves(ws, p.residual)
 	}
-	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
-	ones := repeated[float32](1, len(p.bias))
+	half, floor := halfKernelsFor(ws.dtype, ws.isa), float32(math.Inf(-1))
+	if p.relu {
+		floor = 0
+	}
 	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
-		vec.affineRows(&tile[0], &tile[0], &ones[channel:][:m][0], &p.bias[channel:][:m][0], nr, nr, m, n, false)
 		if residual != nil {
 			half.addWide(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n)
 		}
-		if p.relu {
-			vec.relu.matrix(tile, nr, tile, nr, nil, 0, m, n, 0, 0)
-		}
-		half.round(&to[0], &tile[0], pixels, nr, m, n)
+		half.finish(&to[0], &tile[0], &p.bias[channel:][:m][0], pixels, nr, m, n, floor)
 	}
 }
 

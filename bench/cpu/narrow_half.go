@@ -27,6 +27,8 @@ type halfKernels struct {
 	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
 	// scale writes dst[i*ldd+j] = a src[i*lds+j].
 	scale func(dst, src *uint16, ldd, lds, m, n int, a float32)
+	// finish rounds max(src[i*lds+j] + bias[i], floor), NaN for NaN.
+	finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
 }
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -64,6 +66,14 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 		},
 		scale: func(dst, src *uint16, ldd, lds, m, n int, a float32) {
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(wide(x) * a) })
+		},
+		finish: func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32) {
+			to, from, plus := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(bias, m)
+			for i := range m {
+				for j, x := range from[i*lds:][:n] {
+					to[i*ldd+j] = half(max(x+plus[i], floor))
+				}
+			}
 		},
 		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int) {
 			to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)

@@ -36,3 +36,37 @@ func TestRoundAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Sums get their bias and floor and are rounded, NaN stays; likewise at the edges.
+func TestFinish(t *testing.T) {
+	provide(t, units[slices.IndexFunc(units, func(u unit) bool { return u.name == "avx512_bf16" })])
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, k := range []struct {
+		name   string
+		dtype  schema.DType
+		finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+	}{
+		{"bf16", schema.BF16, finishBF16AVX512}, {"bf16 at once", schema.BF16, finishBF16AVX512BF16}, {"fp16", schema.FP16, finishFP16AVX512},
+	} {
+		want := halfKernelsFor(k.dtype, Portable)
+		for n := 1; n <= 100; n++ {
+			const m = 3
+			lds, ldd := n+2, n+3
+			src, dst := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*ldd+n, n%2 == 0)
+			bias := guardedOne[float32](t, m, n%2 == 0)
+			expected := make([]uint16, len(dst))
+			clear(dst)
+			fillRandom(r, bias, 1, m, m)
+			for i := range src {
+				src[i] = float32(r.NormFloat64())
+				if r.IntN(20) == 0 {
+					src[i] = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}[r.IntN(3)]
+				}
+			}
+			floor := []float32{float32(math.Inf(-1)), 0}[n%2]
+			k.finish(&dst[0], &src[0], &bias[0], ldd, lds, m, n, floor)
+			want.finish(&expected[0], &src[0], &bias[0], ldd, lds, m, n, floor)
+			sameHalves(t, fmt.Sprintf("%s: %dx%d", k.name, m, n), k.dtype, dst, expected)
+		}
+	}
+}

@@ -23,9 +23,12 @@ func conversions(c *build.Context) {
 	widen(c, "FP16", widenFP16)
 	addWide(c, "BF16", widenBF16)
 	addWide(c, "FP16", widenFP16)
-	roundBF16(c, quarters)
-	roundBF16AtOnce(c)
-	roundFP16(c)
+	for _, e := range []ending{{"round", "func(dst *uint16, src *float32, ldd, lds, m, n int)", false},
+		{"finish", "func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)", true}} {
+		e.roundBF16(c, quarters)
+		e.roundBF16AtOnce(c)
+		e.roundFP16(c)
+	}
 }
 
 func widenBF16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
@@ -90,28 +93,63 @@ func addWide(c *build.Context, name string, convert func(x *matrix, from Mem, ma
 	})
 }
 
-const roundSignature = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
+// ending writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even; of
+// max(src[i*lds+j] + bias[i], floor) if it finishes, and of NaN for NaN.
+type ending struct {
+	name, signature string
+	finishes        bool
+}
 
-// roundFP16 writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even.
-func roundFP16(c *build.Context) {
-	x := newMatrix(c, simd.AVX512, "roundFP16", roundSignature, Mem{})
+// floorOf is where the floor is, in a register by name; see roundBF16AtOnce.
+var floorOf = reg.Z31
+
+// begin loads what it needs beside the matrices.
+func (e ending) begin(x *matrix) (bias reg.GPVirtual) {
+	if e.finishes {
+		x.VBROADCASTSS(param(x.Context, "floor"), floorOf)
+		bias = x.load("bias")
+	}
+	return bias
+}
+
+// apply does to a vector what comes before rounding.
+func (e ending) apply(x *matrix, bias reg.GPVirtual, v reg.Register) {
+	if e.finishes {
+		x.VADDPS_BCST(Mem{Base: bias}, v, v)
+		x.VMAXPS(v, floorOf, v) // of NaN and a number the one that comes first here
+	}
+}
+
+func (e ending) next(x *matrix, bias reg.GPVirtual) {
+	if e.finishes {
+		x.ADDQ(Imm(4), bias)
+	}
+}
+
+func (e ending) roundFP16(c *build.Context) {
+	x := newMatrix(c, simd.AVX512, e.name+"FP16", e.signature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	bias := e.begin(x)
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
-			x.putFP16(x.get(x.of(src, 4, u), mask), mask, x.of(dst, 2, u))
+			v := x.get(x.of(src, 4, u), mask)
+			e.apply(x, bias, v)
+			x.putFP16(v, mask, x.of(dst, 2, u))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+		e.next(x, bias)
 	})
 }
 
 // roundBF16 does the same for bf16, which is the upper half of fp32: what is added
 // carries into it if the lower half is more than the middle, or is the middle and the
 // upper one odd. NaN gets its quiet bit set instead, as a carry could make it a number.
-func roundBF16(c *build.Context, quarters Mem) {
-	x := newMatrix(c, simd.AVX512, "roundBF16", roundSignature, Mem{})
+func (e ending) roundBF16(c *build.Context, quarters Mem) {
+	x := newMatrix(c, simd.AVX512, e.name+"BF16", e.signature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	bias := e.begin(x)
 	odd, below, one, quiet := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(1<<22)
 	// Packing works within 16 bytes: the quarters of both vectors come in turn.
 	lanes := x.ZMM()
@@ -119,6 +157,7 @@ func roundBF16(c *build.Context, quarters Mem) {
 	upper := func(from Mem, mask reg.Register) reg.VecVirtual {
 		v, sum, isOdd, isNaN := x.get(from, mask), x.ZMM(), x.K(), x.K()
 		const unordered = 3
+		e.apply(x, bias, v)
 		x.VPTESTMD(odd, v, isOdd)
 		x.VCMPPS(Imm(unordered), v, v, isNaN)
 		x.VPADDD(below, v, sum)
@@ -144,15 +183,17 @@ func roundBF16(c *build.Context, quarters Mem) {
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+		e.next(x, bias)
 	})
 }
 
 // roundBF16AtOnce has AVX512-BF16 do it, which takes what is below the normal numbers for
 // 0.
-func roundBF16AtOnce(c *build.Context) {
-	function(c, "roundBF16AVX512BF16", roundSignature)
+func (e ending) roundBF16AtOnce(c *build.Context) {
+	function(c, e.name+"BF16AVX512BF16", e.signature)
 	x := &matrix{Context: c, isa: simd.AVX512, lanes: 16, at: c.GP64(), left: c.GP64()}
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
+	bias := e.begin(x)
 	// In registers by name, as only they can be encoded here.
 	low, high, both := reg.Z0, reg.Z1, reg.Z2
 	x.walk(2, func(count int, mask reg.Register) {
@@ -160,19 +201,24 @@ func roundBF16AtOnce(c *build.Context) {
 		case count == 2:
 			x.VMOVUPS(x.of(src, 4, 0), low)
 			x.VMOVUPS(x.of(src, 4, 1), high)
+			e.apply(x, bias, low)
+			e.apply(x, bias, high)
 			simd.Emit(c, "VCVTNE2PS2BF16", low, high, both)
 			x.VMOVDQU16(both, x.of(dst, 2, 0))
 		case mask == nil:
 			x.VMOVUPS(x.of(src, 4, 0), low)
+			e.apply(x, bias, low)
 			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
 			x.VMOVDQU16(reg.Y2, x.of(dst, 2, 0))
 		default:
 			x.VMOVUPS_Z(x.of(src, 4, 0), mask, low)
+			e.apply(x, bias, low)
 			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
 			x.VMOVDQU16(reg.Y2, mask, x.of(dst, 2, 0))
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
+		e.next(x, bias)
 	})
 }
