@@ -34,8 +34,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -96,7 +96,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -136,8 +136,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -198,7 +198,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -236,7 +236,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y2, Y5
@@ -301,8 +301,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -375,7 +375,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -421,8 +421,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -495,7 +495,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -539,7 +539,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
@@ -610,8 +610,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -672,7 +672,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -712,8 +712,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -774,7 +774,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -812,7 +812,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
@@ -995,8 +995,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1061,7 +1061,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -1103,8 +1103,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1169,7 +1169,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -1209,7 +1209,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
@@ -1277,8 +1277,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1335,7 +1335,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -1373,8 +1373,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1431,7 +1431,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -1467,7 +1467,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -2552,8 +2552,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2623,7 +2623,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2668,8 +2668,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2739,7 +2739,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2782,7 +2782,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -2857,8 +2857,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2920,7 +2920,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2961,8 +2961,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -3024,7 +3024,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -3063,7 +3063,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -3134,8 +3134,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -3197,7 +3197,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -3238,8 +3238,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -3301,7 +3301,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -3340,7 +3340,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -3822,10 +3822,10 @@ ntloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMAXPS     Y3, Y2, Y2
 	VMAXPS     Y5, Y4, Y4
@@ -3848,7 +3848,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
@@ -3873,10 +3873,10 @@ mainloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMAXPS     Y3, Y2, Y2
 	VMAXPS     Y5, Y4, Y4
@@ -3899,7 +3899,7 @@ maindone:
 singleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
@@ -3917,7 +3917,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -3969,10 +3969,10 @@ ntloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VADDPS     Y1, Y0, Y0
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -3995,7 +3995,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4020,10 +4020,10 @@ mainloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VADDPS     Y1, Y0, Y0
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -4046,7 +4046,7 @@ maindone:
 singleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4064,7 +4064,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -4109,8 +4109,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
@@ -4169,7 +4169,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
@@ -4208,8 +4208,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
@@ -4268,7 +4268,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
@@ -4305,7 +4305,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VMULPS       Y5, Y5, Y6
@@ -4371,8 +4371,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4425,7 +4425,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
@@ -4461,8 +4461,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4515,7 +4515,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
@@ -4549,7 +4549,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   (CX), Y4, Y5
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VXORPS       vecConstf32avx2<>+992(SB), Y5, Y5
@@ -4922,7 +4922,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	LEAQ         2048(CX), R12
+	LEAQ         8192(CX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -5648,7 +5648,7 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
@@ -5728,7 +5728,7 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
@@ -5809,16 +5809,7 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-
-row:
-	LEAQ         (DX)(BX*1), R9
-	LEAQ         2048(DX), R10
-	CMPQ         R10, R9
-	CMOVQLT      R9, R10
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -5826,9 +5817,9 @@ row:
 
 maxmain:
 	VMAXPS (DX)(R8*1), Y3, Y3
-	VMAXPS 32(DX)(R8*1), Y4, Y4
-	VMAXPS 64(DX)(R8*1), Y5, Y5
-	VMAXPS 96(DX)(R8*1), Y6, Y6
+	VMAXPS 32(DX)(R8*1), Y3, Y3
+	VMAXPS 64(DX)(R8*1), Y3, Y3
+	VMAXPS 96(DX)(R8*1), Y3, Y3
 	ADDQ   $+128, R8
 	SUBQ   $+32, DI
 	JGE    maxmain
@@ -5847,19 +5838,17 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, DI
 	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R11
+	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, DI
-	SUBQ         DI, R11
-	VMOVUPS      (R11), Y7
-	VMASKMOVPS   (DX)(R8*1), Y7, Y8
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y9
-	VBLENDVPS    Y7, Y8, Y9, Y8
-	VMAXPS       Y8, Y3, Y3
+	SUBQ         DI, R9
+	VMOVUPS      (R9), Y4
+	VMASKMOVPS   (DX)(R8*1), Y4, Y5
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
+	VBLENDVPS    Y4, Y5, Y6, Y5
+	VMAXPS       Y5, Y3, Y3
 
 maxdone:
-	VMAXPS       Y5, Y3, Y3
-	VMAXPS       Y6, Y4, Y4
-	VMAXPS       Y4, Y3, Y3
+row:
 	VEXTRACTF128 $0x01, Y3, X4
 	VMAXPS       X4, X3, X3
 	VPERMILPS    $0x4e, X3, X4
@@ -5869,11 +5858,16 @@ maxdone:
 	VBROADCASTSS X3, Y3
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
-	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VMULPS       Y2, Y3, Y4
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	LEAQ         (DX)(BX*1), R9
+	LEAQ         16384(R9), R10
+	DECQ         SI
+	CMOVQEQ      DX, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -5881,73 +5875,77 @@ maxdone:
 
 expmain:
 	PREFETCHT0   (R10)(R8*1)
+	VMAXPS       (R9)(R8*1), Y3, Y3
 	PREFETCHT0   32(R10)(R8*1)
+	VMAXPS       32(R9)(R8*1), Y3, Y3
 	PREFETCHT0   64(R10)(R8*1)
+	VMAXPS       64(R9)(R8*1), Y3, Y3
 	PREFETCHT0   96(R10)(R8*1)
-	VMOVUPS      (DX)(R8*1), Y8
-	VMOVUPS      32(DX)(R8*1), Y11
-	VMOVUPS      64(DX)(R8*1), Y14
-	VMOVUPS      96(DX)(R8*1), Y17
-	VFMSUB213PS  Y3, Y2, Y8
-	VFMSUB213PS  Y3, Y2, Y11
-	VFMSUB213PS  Y3, Y2, Y14
-	VFMSUB213PS  Y3, Y2, Y17
-	VMAXPS       Y8, Y0, Y8
-	VMAXPS       Y11, Y0, Y11
-	VMAXPS       Y14, Y0, Y14
-	VMAXPS       Y17, Y0, Y17
-	VADDPS       Y1, Y8, Y9
-	VADDPS       Y1, Y11, Y12
-	VADDPS       Y1, Y14, Y15
-	VADDPS       Y1, Y17, Y18
-	VSUBPS       Y1, Y9, Y10
-	VSUBPS       Y1, Y12, Y13
-	VSUBPS       Y1, Y15, Y16
-	VSUBPS       Y1, Y18, Y19
-	VSUBPS       Y10, Y8, Y10
-	VSUBPS       Y13, Y11, Y13
-	VSUBPS       Y16, Y14, Y16
-	VSUBPS       Y19, Y17, Y19
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y14
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y17
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y19, Y17
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y16, Y14
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y19, Y17
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y12, Y12
-	VPSLLD       $0x17, Y15, Y15
-	VPSLLD       $0x17, Y18, Y18
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y12, Y11, Y11
-	VMULPS       Y15, Y14, Y14
-	VMULPS       Y18, Y17, Y17
-	VADDPS       Y8, Y4, Y4
-	VADDPS       Y11, Y5, Y5
-	VADDPS       Y14, Y6, Y6
-	VADDPS       Y17, Y7, Y7
+	VMAXPS       96(R9)(R8*1), Y3, Y3
+	VMOVUPS      (DX)(R8*1), Y9
+	VMOVUPS      32(DX)(R8*1), Y12
+	VMOVUPS      64(DX)(R8*1), Y15
+	VMOVUPS      96(DX)(R8*1), Y18
+	VFMSUB213PS  Y4, Y2, Y9
+	VFMSUB213PS  Y4, Y2, Y12
+	VFMSUB213PS  Y4, Y2, Y15
+	VFMSUB213PS  Y4, Y2, Y18
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y12, Y0, Y12
+	VMAXPS       Y15, Y0, Y15
+	VMAXPS       Y18, Y0, Y18
+	VADDPS       Y1, Y9, Y10
+	VADDPS       Y1, Y12, Y13
+	VADDPS       Y1, Y15, Y16
+	VADDPS       Y1, Y18, Y19
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y13, Y14
+	VSUBPS       Y1, Y16, Y17
+	VSUBPS       Y1, Y19, Y20
+	VSUBPS       Y11, Y9, Y11
+	VSUBPS       Y14, Y12, Y14
+	VSUBPS       Y17, Y15, Y17
+	VSUBPS       Y20, Y18, Y20
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y12
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y15
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y18
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y20, Y18
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y20, Y18
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y20, Y18
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y20, Y18
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y20, Y18
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y17, Y15
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y20, Y18
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y13, Y13
+	VPSLLD       $0x17, Y16, Y16
+	VPSLLD       $0x17, Y19, Y19
+	VMULPS       Y10, Y9, Y9
+	VMULPS       Y13, Y12, Y12
+	VMULPS       Y16, Y15, Y15
+	VMULPS       Y19, Y18, Y18
+	VADDPS       Y9, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VADDPS       Y18, Y8, Y8
 	ADDQ         $+128, R8
 	SUBQ         $+32, DI
 	JGE          expmain
@@ -5959,22 +5957,23 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0   (R10)(R8*1)
-	VMOVUPS      (DX)(R8*1), Y8
-	VFMSUB213PS  Y3, Y2, Y8
-	VMAXPS       Y8, Y0, Y8
-	VADDPS       Y1, Y8, Y9
-	VSUBPS       Y1, Y9, Y10
-	VSUBPS       Y10, Y8, Y10
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y8, Y8
-	VADDPS       Y8, Y4, Y4
+	VMAXPS       (R9)(R8*1), Y3, Y3
+	VMOVUPS      (DX)(R8*1), Y9
+	VFMSUB213PS  Y4, Y2, Y9
+	VMAXPS       Y9, Y0, Y9
+	VADDPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y11, Y9, Y11
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y9
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y5, Y5
 	ADDQ         $+32, R8
 	SUBQ         $+8, DI
 	JGE          expsingle
@@ -5985,42 +5984,46 @@ expsingledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, DI
 	SUBQ         DI, R11
-	VMOVUPS      (R11), Y8
+	VMOVUPS      (R11), Y9
 	PREFETCHT0   (R10)(R8*1)
-	VMASKMOVPS   (DX)(R8*1), Y8, Y9
-	VFMSUB213PS  Y3, Y2, Y9
-	VMAXPS       Y9, Y0, Y9
-	VADDPS       Y1, Y9, Y3
-	VSUBPS       Y1, Y3, Y10
-	VSUBPS       Y10, Y9, Y10
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y9
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y9
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y9
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y9
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y9
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y9, Y9
-	VANDPS       Y8, Y9, Y9
-	VADDPS       Y9, Y4, Y4
+	VMASKMOVPS   (R9)(R8*1), Y9, Y10
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y11
+	VBLENDVPS    Y9, Y10, Y11, Y10
+	VMAXPS       Y10, Y3, Y3
+	VMASKMOVPS   (DX)(R8*1), Y9, Y10
+	VFMSUB213PS  Y4, Y2, Y10
+	VMAXPS       Y10, Y0, Y10
+	VADDPS       Y1, Y10, Y4
+	VSUBPS       Y1, Y4, Y11
+	VSUBPS       Y11, Y10, Y11
+	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y10
+	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y10
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y10
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y10
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y10
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y10
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y10, Y10
+	VANDPS       Y9, Y10, Y10
+	VADDPS       Y10, Y5, Y5
 
 expdone:
-	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0x4e, X4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0xb1, X4, X3
-	VADDPS       X3, X4, X4
-	VBROADCASTSS X4, Y4
-	VMOVSS       X4, (AX)
+	VADDPS       Y8, Y6, Y6
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS X5, Y5
+	VMOVSS       X5, (AX)
 	ADDQ         $+4, AX
+	CMPQ         R9, DX
 	MOVQ         R9, DX
-	DECQ         SI
-	JNZ          row
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -6118,7 +6121,7 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-85
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
@@ -6498,7 +6501,7 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
@@ -6758,8 +6761,8 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 8224(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -6803,8 +6806,8 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 8224(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -6835,7 +6838,7 @@ single:
 	VXORPS     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPS    (CX)(BX*1), Y7
-	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
 	VMULPS     Y0, Y7, Y7
 	VPCMPGTD   Y6, Y1, Y6
 	VANDNPS    Y7, Y6, Y7
@@ -6863,7 +6866,7 @@ singledone:
 	VXORPS     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPS (CX)(BX*1), Y6, Y3
-	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
 	VMULPS     Y0, Y3, Y3
 	VPCMPGTD   Y7, Y1, Y0
 	VANDNPS    Y3, Y0, Y3

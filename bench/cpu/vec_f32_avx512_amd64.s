@@ -36,10 +36,10 @@ ntloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -116,7 +116,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -150,10 +150,10 @@ mainloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -230,7 +230,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -260,7 +260,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -319,10 +319,10 @@ ntloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
 	VMOVUPS          192(DX), Z11
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -455,7 +455,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -503,10 +503,10 @@ mainloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
 	VMOVUPS          192(DX), Z11
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -639,7 +639,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -683,7 +683,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -756,10 +756,10 @@ ntloop:
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z14
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -868,7 +868,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -910,10 +910,10 @@ mainloop:
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z14
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -1022,7 +1022,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -1060,7 +1060,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -1269,10 +1269,10 @@ ntloop:
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
 	VMOVUPS          192(DX), Z18
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1389,7 +1389,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1433,10 +1433,10 @@ mainloop:
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
 	VMOVUPS          192(DX), Z18
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1553,7 +1553,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1593,7 +1593,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1663,10 +1663,10 @@ ntloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1783,7 +1783,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1827,10 +1827,10 @@ mainloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1947,7 +1947,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1987,7 +1987,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -3310,10 +3310,10 @@ ntloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
 	VMOVUPS          192(DX), Z9
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VMOVUPS          (R9), Z4
 	VMOVUPS          64(R9), Z6
 	VMOVUPS          128(R9), Z8
@@ -3439,7 +3439,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3486,10 +3486,10 @@ mainloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
 	VMOVUPS          192(DX), Z9
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VMOVUPS          (R9), Z4
 	VMOVUPS          64(R9), Z6
 	VMOVUPS          128(R9), Z8
@@ -3615,7 +3615,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3658,7 +3658,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPS.Z        (R9), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3735,10 +3735,10 @@ ntloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMOVUPS           (R9), Z4
 	VMOVUPS           64(R9), Z6
 	VMOVUPS           128(R9), Z8
@@ -3864,7 +3864,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3911,10 +3911,10 @@ mainloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMOVUPS           (R9), Z4
 	VMOVUPS           64(R9), Z6
 	VMOVUPS           128(R9), Z8
@@ -4040,7 +4040,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -4083,7 +4083,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPS.Z         (R9), K1, Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -4160,10 +4160,10 @@ ntloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -4289,7 +4289,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -4336,10 +4336,10 @@ mainloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -4465,7 +4465,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -4508,7 +4508,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -5098,14 +5098,14 @@ ntloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMAXPS     Z3, Z2, Z2
 	VMAXPS     Z5, Z4, Z4
@@ -5136,7 +5136,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	ADDQ       $+64, AX
@@ -5169,14 +5169,14 @@ mainloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMAXPS     Z3, Z2, Z2
 	VMAXPS     Z5, Z4, Z4
@@ -5207,7 +5207,7 @@ maindone:
 singleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
@@ -5225,7 +5225,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPS.Z  (DX), K1, Z0
 	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, K1, (AX)
 
@@ -5285,14 +5285,14 @@ ntloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VADDPS     Z1, Z0, Z0
 	VADDPS     Z3, Z2, Z2
 	VADDPS     Z5, Z4, Z4
@@ -5323,7 +5323,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	ADDQ       $+64, AX
@@ -5356,14 +5356,14 @@ mainloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VADDPS     Z1, Z0, Z0
 	VADDPS     Z3, Z2, Z2
 	VADDPS     Z5, Z4, Z4
@@ -5394,7 +5394,7 @@ maindone:
 singleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
@@ -5412,7 +5412,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPS.Z  (DX), K1, Z0
 	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, K1, (AX)
 
@@ -5459,10 +5459,10 @@ ntloop:
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
 	VMOVUPS          192(DX), Z15
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
@@ -5583,7 +5583,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5628,10 +5628,10 @@ mainloop:
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
 	VMOVUPS          192(DX), Z15
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
@@ -5752,7 +5752,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5793,7 +5793,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5865,10 +5865,10 @@ ntloop:
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z13
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPS            Z4, Z0, Z4
 	VMINPS            Z7, Z0, Z7
 	VMINPS            Z10, Z0, Z10
@@ -5977,7 +5977,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6019,10 +6019,10 @@ mainloop:
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z13
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPS            Z4, Z0, Z4
 	VMINPS            Z7, Z0, Z7
 	VMINPS            Z10, Z0, Z10
@@ -6131,7 +6131,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6169,7 +6169,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6577,33 +6577,31 @@ next:
 	RET
 
 // func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         y+16(FP), BX
-	MOVQ         m+56(FP), SI
-	MOVQ         ldd+32(FP), DI
-	MOVQ         lds+40(FP), R8
-	MOVQ         ldy+48(FP), R9
-	SHLQ         $0x02, DI
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, R9
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ y+16(FP), BX
+	MOVQ m+56(FP), SI
+	MOVQ ldd+32(FP), DI
+	MOVQ lds+40(FP), R8
+	MOVQ ldy+48(FP), R9
+	SHLQ $0x02, DI
+	SHLQ $0x02, R8
+	SHLQ $0x02, R9
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	LEAQ         2048(DX), R12
+	LEAQ         8192(DX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
 	TESTQ        R13, R13
 	CMOVQEQ      AX, R13
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
 	TESTQ        BX, BX
 	JZ           plain
 	MOVQ         n+64(FP), CX
@@ -6612,26 +6610,26 @@ row:
 	JLT          addmaindone
 
 addmain:
-	VMOVUPS (DX)(R10*1), Z6
-	VMOVUPS (BX)(R10*1), Z7
-	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (R13)(R10*1)
-	VMAXPS  Z6, Z2, Z2
-	VMOVUPS 64(DX)(R10*1), Z6
-	VMOVUPS 64(BX)(R10*1), Z7
-	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 64(R13)(R10*1)
-	VMAXPS  Z6, Z3, Z3
-	VMOVUPS 128(DX)(R10*1), Z6
-	VMOVUPS 128(BX)(R10*1), Z7
-	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 128(R13)(R10*1)
-	VMAXPS  Z6, Z4, Z4
-	VMOVUPS 192(DX)(R10*1), Z6
-	VMOVUPS 192(BX)(R10*1), Z7
-	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, 192(R13)(R10*1)
-	VMAXPS  Z6, Z5, Z5
+	VMOVUPS (DX)(R10*1), Z4
+	VMOVUPS (BX)(R10*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, (R13)(R10*1)
+	VMAXPS  Z4, Z0, Z0
+	VMOVUPS 64(DX)(R10*1), Z4
+	VMOVUPS 64(BX)(R10*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 64(R13)(R10*1)
+	VMAXPS  Z4, Z1, Z1
+	VMOVUPS 128(DX)(R10*1), Z4
+	VMOVUPS 128(BX)(R10*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 128(R13)(R10*1)
+	VMAXPS  Z4, Z2, Z2
+	VMOVUPS 192(DX)(R10*1), Z4
+	VMOVUPS 192(BX)(R10*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, 192(R13)(R10*1)
+	VMAXPS  Z4, Z3, Z3
 	ADDQ    $+256, R10
 	SUBQ    $+64, CX
 	JGE     addmain
@@ -6642,11 +6640,11 @@ addmaindone:
 	JLT  addsingledone
 
 addsingle:
-	VMOVUPS (DX)(R10*1), Z6
-	VMOVUPS (BX)(R10*1), Z7
-	VADDPS  Z7, Z6, Z6
-	VMOVUPS Z6, (R13)(R10*1)
-	VMAXPS  Z6, Z2, Z2
+	VMOVUPS (DX)(R10*1), Z4
+	VMOVUPS (BX)(R10*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, (R13)(R10*1)
+	VMAXPS  Z4, Z0, Z0
 	ADDQ    $+64, R10
 	SUBQ    $+16, CX
 	JGE     addsingle
@@ -6658,13 +6656,13 @@ addsingledone:
 	SHLQ         CL, R14
 	DECQ         R14
 	KMOVW        R14, K1
-	VMOVUPS.Z    (DX)(R10*1), K1, Z6
-	VMOVUPS.Z    (BX)(R10*1), K1, Z7
-	VADDPS       Z7, Z6, Z6
-	VMOVUPS      Z6, K1, (R13)(R10*1)
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
-	VBLENDMPS    Z6, Z7, K1, Z6
-	VMAXPS       Z6, Z2, Z2
+	VMOVUPS.Z    (DX)(R10*1), K1, Z4
+	VMOVUPS.Z    (BX)(R10*1), K1, Z5
+	VADDPS       Z5, Z4, Z4
+	VMOVUPS      Z4, K1, (R13)(R10*1)
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z0, Z0
 
 adddone:
 	ADDQ R9, BX
@@ -6678,10 +6676,10 @@ plain:
 	JLT  maxmaindone
 
 maxmain:
-	VMAXPS (DX)(R10*1), Z2, Z2
-	VMAXPS 64(DX)(R10*1), Z3, Z3
-	VMAXPS 128(DX)(R10*1), Z4, Z4
-	VMAXPS 192(DX)(R10*1), Z5, Z5
+	VMAXPS (DX)(R10*1), Z0, Z0
+	VMAXPS 64(DX)(R10*1), Z1, Z1
+	VMAXPS 128(DX)(R10*1), Z2, Z2
+	VMAXPS 192(DX)(R10*1), Z3, Z3
 	ADDQ   $+256, R10
 	SUBQ   $+64, CX
 	JGE    maxmain
@@ -6692,7 +6690,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (DX)(R10*1), Z2, Z2
+	VMAXPS (DX)(R10*1), Z0, Z0
 	ADDQ   $+64, R10
 	SUBQ   $+16, CX
 	JGE    maxsingle
@@ -6704,32 +6702,32 @@ maxsingledone:
 	SHLQ         CL, R14
 	DECQ         R14
 	KMOVW        R14, K1
-	VMOVUPS.Z    (DX)(R10*1), K1, Z6
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z7
-	VBLENDMPS    Z6, Z7, K1, Z6
-	VMAXPS       Z6, Z2, Z2
+	VMOVUPS.Z    (DX)(R10*1), K1, Z4
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z0, Z0
 
 maxdone:
 known:
-	VMAXPS        Z4, Z2, Z2
-	VMAXPS        Z5, Z3, Z3
-	VMAXPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMAXPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VMAXPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VMAXPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VMAXPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VBROADCASTSS  scale+72(FP), Z3
-	VMULPS.BCST   vecConstf32avx512<>+16(SB), Z3, Z3
-	VMULPS        Z3, Z2, Z2
+	VMAXPS        Z2, Z0, Z0
+	VMAXPS        Z3, Z1, Z1
+	VMAXPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VMAXPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VBROADCASTSS  scale+72(FP), Z1
+	VMULPS.BCST   vecConstf32avx512<>+16(SB), Z1, Z1
+	VMULPS        Z1, Z0, Z0
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+64, CX
@@ -6740,74 +6738,58 @@ expmain:
 	PREFETCHT0       64(R12)(R10*1)
 	PREFETCHT0       128(R12)(R10*1)
 	PREFETCHT0       192(R12)(R10*1)
-	VMOVUPS          (DX)(R10*1), Z8
-	VMOVUPS          64(DX)(R10*1), Z11
-	VMOVUPS          128(DX)(R10*1), Z14
-	VMOVUPS          192(DX)(R10*1), Z17
-	VFMSUB213PS      Z2, Z3, Z8
-	VFMSUB213PS      Z2, Z3, Z11
-	VFMSUB213PS      Z2, Z3, Z14
-	VFMSUB213PS      Z2, Z3, Z17
-	VMAXPS           Z8, Z0, Z8
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z14, Z0, Z14
-	VMAXPS           Z17, Z0, Z17
-	VADDPS           Z1, Z8, Z9
-	VADDPS           Z1, Z11, Z12
-	VADDPS           Z1, Z14, Z15
-	VADDPS           Z1, Z17, Z18
-	VSUBPS           Z1, Z9, Z10
-	VSUBPS           Z1, Z12, Z13
-	VSUBPS           Z1, Z15, Z16
-	VSUBPS           Z1, Z18, Z19
-	VSUBPS           Z10, Z8, Z10
-	VSUBPS           Z13, Z11, Z13
-	VSUBPS           Z16, Z14, Z16
-	VSUBPS           Z19, Z17, Z19
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
-	VPSLLD           $0x17, Z9, Z9
-	VPSLLD           $0x17, Z12, Z12
-	VPSLLD           $0x17, Z15, Z15
-	VPSLLD           $0x17, Z18, Z18
-	VMULPS           Z9, Z8, Z8
-	VMULPS           Z12, Z11, Z11
-	VMULPS           Z15, Z14, Z14
-	VMULPS           Z18, Z17, Z17
+	VMOVUPS          (DX)(R10*1), Z6
+	VMOVUPS          64(DX)(R10*1), Z9
+	VMOVUPS          128(DX)(R10*1), Z12
+	VMOVUPS          192(DX)(R10*1), Z15
+	VFMSUB213PS      Z0, Z1, Z6
+	VFMSUB213PS      Z0, Z1, Z9
+	VFMSUB213PS      Z0, Z1, Z12
+	VFMSUB213PS      Z0, Z1, Z15
+	VREDUCEPS        $0x01, Z6, Z7
+	VREDUCEPS        $0x01, Z9, Z10
+	VREDUCEPS        $0x01, Z12, Z13
+	VREDUCEPS        $0x01, Z15, Z16
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z17
+	VSCALEFPS        Z6, Z8, Z8
+	VSCALEFPS        Z9, Z11, Z11
+	VSCALEFPS        Z12, Z14, Z14
+	VSCALEFPS        Z15, Z17, Z17
 	VMOVUPS          Z8, (R13)(R10*1)
 	VMOVUPS          Z11, 64(R13)(R10*1)
 	VMOVUPS          Z14, 128(R13)(R10*1)
 	VMOVUPS          Z17, 192(R13)(R10*1)
-	VADDPS           Z8, Z4, Z4
-	VADDPS           Z11, Z5, Z5
-	VADDPS           Z14, Z6, Z6
-	VADDPS           Z17, Z7, Z7
+	VADDPS           Z8, Z2, Z2
+	VADDPS           Z11, Z3, Z3
+	VADDPS           Z14, Z4, Z4
+	VADDPS           Z17, Z5, Z5
 	ADDQ             $+256, R10
 	SUBQ             $+64, CX
 	JGE              expmain
@@ -6819,23 +6801,19 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0       (R12)(R10*1)
-	VMOVUPS          (DX)(R10*1), Z8
-	VFMSUB213PS      Z2, Z3, Z8
-	VMAXPS           Z8, Z0, Z8
-	VADDPS           Z1, Z8, Z9
-	VSUBPS           Z1, Z9, Z10
-	VSUBPS           Z10, Z8, Z10
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VPSLLD           $0x17, Z9, Z9
-	VMULPS           Z9, Z8, Z8
+	VMOVUPS          (DX)(R10*1), Z6
+	VFMSUB213PS      Z0, Z1, Z6
+	VREDUCEPS        $0x01, Z6, Z7
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z8
+	VSCALEFPS        Z6, Z8, Z8
 	VMOVUPS          Z8, (R13)(R10*1)
-	VADDPS           Z8, Z4, Z4
+	VADDPS           Z8, Z2, Z2
 	ADDQ             $+64, R10
 	SUBQ             $+16, CX
 	JGE              expsingle
@@ -6848,39 +6826,35 @@ expsingledone:
 	DECQ             R14
 	KMOVW            R14, K1
 	PREFETCHT0       (R12)(R10*1)
-	VMOVUPS.Z        (DX)(R10*1), K1, Z8
-	VFMSUB213PS      Z2, Z3, Z8
-	VMAXPS           Z8, Z0, Z8
-	VADDPS           Z1, Z8, Z2
-	VSUBPS           Z1, Z2, Z3
-	VSUBPS           Z3, Z8, Z3
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z3, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z3, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z3, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z3, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z3, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z3, Z8
-	VPSLLD           $0x17, Z2, Z2
-	VMULPS           Z2, Z8, Z8
-	VMOVUPS          Z8, K1, (R13)(R10*1)
-	VADDPS           Z8, Z4, K1, Z4
+	VMOVUPS.Z        (DX)(R10*1), K1, Z6
+	VFMSUB213PS      Z0, Z1, Z6
+	VREDUCEPS        $0x01, Z6, Z0
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z0, Z1
+	VSCALEFPS        Z6, Z1, Z1
+	VMOVUPS          Z1, K1, (R13)(R10*1)
+	VADDPS           Z1, Z2, K1, Z2
 
 expdone:
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y2
-	VADDPS        Y2, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X2
-	VADDPS        X2, X4, X4
-	VPERMILPS     $0x4e, X4, X2
-	VADDPS        X2, X4, X4
-	VPERMILPS     $0xb1, X4, X2
-	VADDPS        X2, X4, X4
-	VBROADCASTSS  X4, Z4
-	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z2
-	VDIVPS        Z4, Z2, Z2
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPS        X0, X2, X2
+	VPERMILPS     $0x4e, X2, X0
+	VADDPS        X0, X2, X2
+	VPERMILPS     $0xb1, X2, X0
+	VADDPS        X0, X2, X2
+	VBROADCASTSS  X2, Z2
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z0
+	VDIVPS        Z2, Z0, Z0
 	CMPQ          R13, AX
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
@@ -6891,18 +6865,18 @@ expdone:
 	JLT           streammaindone
 
 streammain:
-	VMOVUPS  (R13)(R10*1), Z3
-	VMULPS   Z2, Z3, Z3
-	VMOVNTPS Z3, (AX)(R10*1)
-	VMOVUPS  64(R13)(R10*1), Z3
-	VMULPS   Z2, Z3, Z3
-	VMOVNTPS Z3, 64(AX)(R10*1)
-	VMOVUPS  128(R13)(R10*1), Z3
-	VMULPS   Z2, Z3, Z3
-	VMOVNTPS Z3, 128(AX)(R10*1)
-	VMOVUPS  192(R13)(R10*1), Z3
-	VMULPS   Z2, Z3, Z3
-	VMOVNTPS Z3, 192(AX)(R10*1)
+	VMOVUPS  (R13)(R10*1), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)(R10*1)
+	VMOVUPS  64(R13)(R10*1), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 64(AX)(R10*1)
+	VMOVUPS  128(R13)(R10*1), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 128(AX)(R10*1)
+	VMOVUPS  192(R13)(R10*1), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 192(AX)(R10*1)
 	ADDQ     $+256, R10
 	SUBQ     $+64, CX
 	JGE      streammain
@@ -6913,9 +6887,9 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPS  (R13)(R10*1), Z3
-	VMULPS   Z2, Z3, Z3
-	VMOVNTPS Z3, (AX)(R10*1)
+	VMOVUPS  (R13)(R10*1), Z1
+	VMULPS   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)(R10*1)
 	ADDQ     $+64, R10
 	SUBQ     $+16, CX
 	JGE      streamsingle
@@ -6927,9 +6901,9 @@ streamsingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (R13)(R10*1), K1, Z3
-	VMULPS    Z2, Z3, Z3
-	VMOVUPS   Z3, K1, (AX)(R10*1)
+	VMOVUPS.Z (R13)(R10*1), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(R10*1)
 
 streamdone:
 	JMP written
@@ -6941,18 +6915,18 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPS (R13)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, (AX)(R10*1)
-	VMOVUPS 64(R13)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 64(AX)(R10*1)
-	VMOVUPS 128(R13)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 128(AX)(R10*1)
-	VMOVUPS 192(R13)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, 192(AX)(R10*1)
+	VMOVUPS (R13)(R10*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(R10*1)
+	VMOVUPS 64(R13)(R10*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(R10*1)
+	VMOVUPS 128(R13)(R10*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 128(AX)(R10*1)
+	VMOVUPS 192(R13)(R10*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 192(AX)(R10*1)
 	ADDQ    $+256, R10
 	SUBQ    $+64, CX
 	JGE     scalemain
@@ -6963,9 +6937,9 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPS (R13)(R10*1), Z3
-	VMULPS  Z2, Z3, Z3
-	VMOVUPS Z3, (AX)(R10*1)
+	VMOVUPS (R13)(R10*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(R10*1)
 	ADDQ    $+64, R10
 	SUBQ    $+16, CX
 	JGE     scalesingle
@@ -6977,9 +6951,9 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPS.Z (R13)(R10*1), K1, Z3
-	VMULPS    Z2, Z3, Z3
-	VMOVUPS   Z3, K1, (AX)(R10*1)
+	VMOVUPS.Z (R13)(R10*1), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(R10*1)
 
 scaledone:
 written:
@@ -7158,7 +7132,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+208(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -7325,7 +7299,7 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
@@ -7407,13 +7381,13 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7453,7 +7427,7 @@ stripsingledone:
 	KMOVW        R10, K1
 	PREFETCHT0   (R9)(DI*1)
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -7479,7 +7453,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF32AVX512(sums *float32, largest *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), DX
@@ -7487,29 +7461,18 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
-	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+16(SB), Z2
-
-row:
-	LEAQ         (BX)(SI*1), R9
-	LEAQ         2048(BX), R10
-	CMPQ         R10, R9
-	CMOVQLT      R9, R10
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+16(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMAXPS (BX)(R8*1), Z3, Z3
-	VMAXPS 64(BX)(R8*1), Z4, Z4
-	VMAXPS 128(BX)(R8*1), Z5, Z5
-	VMAXPS 192(BX)(R8*1), Z6, Z6
+	VMAXPS (BX)(R8*1), Z1, Z1
+	VMAXPS 64(BX)(R8*1), Z1, Z1
+	VMAXPS 128(BX)(R8*1), Z1, Z1
+	VMAXPS 192(BX)(R8*1), Z1, Z1
 	ADDQ   $+256, R8
 	SUBQ   $+64, CX
 	JGE    maxmain
@@ -7520,7 +7483,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (BX)(R8*1), Z3, Z3
+	VMAXPS (BX)(R8*1), Z1, Z1
 	ADDQ   $+64, R8
 	SUBQ   $+16, CX
 	JGE    maxsingle
@@ -7528,35 +7491,38 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+16, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R11
-	SHLQ         CL, R11
-	DECQ         R11
-	KMOVW        R11, K1
-	VMOVUPS.Z    (BX)(R8*1), K1, Z7
-	VBROADCASTSS vecConstf32avx512<>+204(SB), Z8
-	VBLENDMPS    Z7, Z8, K1, Z7
-	VMAXPS       Z7, Z3, Z3
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	VMOVUPS.Z    (BX)(R8*1), K1, Z2
+	VBROADCASTSS vecConstf32avx512<>+200(SB), Z3
+	VBLENDMPS    Z2, Z3, K1, Z2
+	VMAXPS       Z2, Z1, Z1
 
 maxdone:
-	VMAXPS        Z5, Z3, Z3
-	VMAXPS        Z6, Z4, Z4
-	VMAXPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMOVSS        X3, (DX)
+row:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VMAXPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z2, Z3, Z3
+	VMULPS        Z0, Z1, Z2
+	VBROADCASTSS  vecConstf32avx512<>+200(SB), Z1
+	LEAQ          (BX)(SI*1), R9
+	LEAQ          16384(R9), R10
+	DECQ          DI
+	CMOVQEQ       BX, R9
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -7564,73 +7530,61 @@ maxdone:
 
 expmain:
 	PREFETCHT0       (R10)(R8*1)
+	VMAXPS           (R9)(R8*1), Z1, Z1
 	PREFETCHT0       64(R10)(R8*1)
+	VMAXPS           64(R9)(R8*1), Z1, Z1
 	PREFETCHT0       128(R10)(R8*1)
+	VMAXPS           128(R9)(R8*1), Z1, Z1
 	PREFETCHT0       192(R10)(R8*1)
-	VMOVUPS          (BX)(R8*1), Z8
-	VMOVUPS          64(BX)(R8*1), Z11
-	VMOVUPS          128(BX)(R8*1), Z14
-	VMOVUPS          192(BX)(R8*1), Z17
-	VFMSUB213PS      Z3, Z2, Z8
-	VFMSUB213PS      Z3, Z2, Z11
-	VFMSUB213PS      Z3, Z2, Z14
-	VFMSUB213PS      Z3, Z2, Z17
-	VMAXPS           Z8, Z0, Z8
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z14, Z0, Z14
-	VMAXPS           Z17, Z0, Z17
-	VADDPS           Z1, Z8, Z9
-	VADDPS           Z1, Z11, Z12
-	VADDPS           Z1, Z14, Z15
-	VADDPS           Z1, Z17, Z18
-	VSUBPS           Z1, Z9, Z10
-	VSUBPS           Z1, Z12, Z13
-	VSUBPS           Z1, Z15, Z16
-	VSUBPS           Z1, Z18, Z19
-	VSUBPS           Z10, Z8, Z10
-	VSUBPS           Z13, Z11, Z13
-	VSUBPS           Z16, Z14, Z16
-	VSUBPS           Z19, Z17, Z19
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z19, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z19, Z17
-	VPSLLD           $0x17, Z9, Z9
-	VPSLLD           $0x17, Z12, Z12
-	VPSLLD           $0x17, Z15, Z15
-	VPSLLD           $0x17, Z18, Z18
-	VMULPS           Z9, Z8, Z8
-	VMULPS           Z12, Z11, Z11
-	VMULPS           Z15, Z14, Z14
-	VMULPS           Z18, Z17, Z17
-	VADDPS           Z8, Z4, Z4
-	VADDPS           Z11, Z5, Z5
-	VADDPS           Z14, Z6, Z6
-	VADDPS           Z17, Z7, Z7
+	VMAXPS           192(R9)(R8*1), Z1, Z1
+	VMOVUPS          (BX)(R8*1), Z7
+	VMOVUPS          64(BX)(R8*1), Z10
+	VMOVUPS          128(BX)(R8*1), Z13
+	VMOVUPS          192(BX)(R8*1), Z16
+	VFMSUB213PS      Z2, Z0, Z7
+	VFMSUB213PS      Z2, Z0, Z10
+	VFMSUB213PS      Z2, Z0, Z13
+	VFMSUB213PS      Z2, Z0, Z16
+	VREDUCEPS        $0x01, Z7, Z8
+	VREDUCEPS        $0x01, Z10, Z11
+	VREDUCEPS        $0x01, Z13, Z14
+	VREDUCEPS        $0x01, Z16, Z17
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z18
+	VSCALEFPS        Z7, Z9, Z9
+	VSCALEFPS        Z10, Z12, Z12
+	VSCALEFPS        Z13, Z15, Z15
+	VSCALEFPS        Z16, Z18, Z18
+	VADDPS           Z9, Z3, Z3
+	VADDPS           Z12, Z4, Z4
+	VADDPS           Z15, Z5, Z5
+	VADDPS           Z18, Z6, Z6
 	ADDQ             $+256, R8
 	SUBQ             $+64, CX
 	JGE              expmain
@@ -7642,22 +7596,19 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0       (R10)(R8*1)
-	VMOVUPS          (BX)(R8*1), Z8
-	VFMSUB213PS      Z3, Z2, Z8
-	VMAXPS           Z8, Z0, Z8
-	VADDPS           Z1, Z8, Z9
-	VSUBPS           Z1, Z9, Z10
-	VSUBPS           Z10, Z8, Z10
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z8
-	VPSLLD           $0x17, Z9, Z9
-	VMULPS           Z9, Z8, Z8
-	VADDPS           Z8, Z4, Z4
+	VMAXPS           (R9)(R8*1), Z1, Z1
+	VMOVUPS          (BX)(R8*1), Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z8
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z8, Z9
+	VSCALEFPS        Z7, Z9, Z9
+	VADDPS           Z9, Z3, Z3
 	ADDQ             $+64, R8
 	SUBQ             $+16, CX
 	JGE              expsingle
@@ -7670,41 +7621,41 @@ expsingledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	PREFETCHT0       (R10)(R8*1)
-	VMOVUPS.Z        (BX)(R8*1), K1, Z8
-	VFMSUB213PS      Z3, Z2, Z8
-	VMAXPS           Z8, Z0, Z8
-	VADDPS           Z1, Z8, Z3
-	VSUBPS           Z1, Z3, Z9
-	VSUBPS           Z9, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z9, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z9, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z9, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z9, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z8
-	VPSLLD           $0x17, Z3, Z3
-	VMULPS           Z3, Z8, Z8
-	VADDPS           Z8, Z4, K1, Z4
+	VMOVUPS.Z        (R9)(R8*1), K1, Z7
+	VBROADCASTSS     vecConstf32avx512<>+200(SB), Z8
+	VBLENDMPS        Z7, Z8, K1, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS.Z        (BX)(R8*1), K1, Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z2
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z2, Z8
+	VSCALEFPS        Z7, Z8, Z8
+	VADDPS           Z8, Z3, K1, Z3
 
 expdone:
+	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0x4e, X4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0xb1, X4, X3
-	VADDPS        X3, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, (AX)
+	VADDPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0x4e, X3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0xb1, X3, X2
+	VADDPS        X2, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, (AX)
 	ADDQ          $+4, AX
+	CMPQ          R9, BX
 	MOVQ          R9, BX
-	DECQ          DI
-	JNZ           row
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -7804,7 +7755,7 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-85
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
@@ -8186,7 +8137,7 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
@@ -8412,12 +8363,12 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
 	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+212(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+220(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+228(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+232(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+228(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+232(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+236(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+240(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+244(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+248(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -8471,10 +8422,10 @@ nt:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 8256(DX)(BX*1)
+	PREFETCHT0 8320(DX)(BX*1)
+	PREFETCHT0 8384(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -8548,10 +8499,10 @@ main:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 8256(DX)(BX*1)
+	PREFETCHT0 8320(DX)(BX*1)
+	PREFETCHT0 8384(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -8590,7 +8541,7 @@ single:
 	VXORPS     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS    (DX)(BX*1), Z7
-	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
 	VMULPS     Z0, Z7, Z7
 	VPCMPD     $0x02, Z6, Z1, K1
 	VMOVAPS.Z  Z7, K1, Z7
@@ -8618,7 +8569,7 @@ singledone:
 	VXORPS     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
 	VMULPS     Z0, Z3, Z3
 	VPCMPD     $0x02, Z6, Z1, K2
 	VMOVAPS.Z  Z3, K2, Z3
@@ -9412,13 +9363,17 @@ DATA vecConstf32avx512<>+184(SB)/4, $0xbdd2d3e8
 DATA vecConstf32avx512<>+188(SB)/4, $0xc0135761
 DATA vecConstf32avx512<>+192(SB)/4, $0x42ae0000
 DATA vecConstf32avx512<>+196(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+200(SB)/4, $0xc2fe0000
-DATA vecConstf32avx512<>+204(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+208(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+212(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+216(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+220(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+224(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+228(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+232(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $236
+DATA vecConstf32avx512<>+200(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+204(SB)/4, $0x3959887c
+DATA vecConstf32avx512<>+208(SB)/4, $0x3aa697e0
+DATA vecConstf32avx512<>+212(SB)/4, $0x3c1e1dc4
+DATA vecConstf32avx512<>+216(SB)/4, $0x3d63505e
+DATA vecConstf32avx512<>+220(SB)/4, $0x3e75fe1a
+DATA vecConstf32avx512<>+224(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+228(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+232(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+236(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+240(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+244(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+248(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $252

@@ -34,8 +34,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -106,7 +106,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -151,8 +151,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -223,7 +223,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -266,7 +266,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y2, Y5
@@ -336,8 +336,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -454,7 +454,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -522,8 +522,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -640,7 +640,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -706,7 +706,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMULPD       Y4, Y4, Y5
@@ -799,8 +799,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -871,7 +871,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -916,8 +916,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -988,7 +988,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -1031,7 +1031,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
@@ -1219,8 +1219,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1329,7 +1329,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -1393,8 +1393,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1503,7 +1503,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -1565,7 +1565,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -1655,8 +1655,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1723,7 +1723,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1766,8 +1766,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1834,7 +1834,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1875,7 +1875,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -2965,8 +2965,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3080,7 +3080,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3147,8 +3147,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3262,7 +3262,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3327,7 +3327,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -3424,8 +3424,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3497,7 +3497,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3543,8 +3543,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3616,7 +3616,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3660,7 +3660,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -3736,8 +3736,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -3809,7 +3809,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -3855,8 +3855,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -3928,7 +3928,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -3972,7 +3972,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -4459,10 +4459,10 @@ ntloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMAXPD     Y3, Y2, Y2
 	VMAXPD     Y5, Y4, Y4
@@ -4485,7 +4485,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4510,10 +4510,10 @@ mainloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMAXPD     Y3, Y2, Y2
 	VMAXPD     Y5, Y4, Y4
@@ -4536,7 +4536,7 @@ maindone:
 singleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4554,7 +4554,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VMAXPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -4606,10 +4606,10 @@ ntloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VADDPD     Y1, Y0, Y0
 	VADDPD     Y3, Y2, Y2
 	VADDPD     Y5, Y4, Y4
@@ -4632,7 +4632,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4657,10 +4657,10 @@ mainloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2080(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2144(R8)
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8224(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8288(R8)
 	VADDPD     Y1, Y0, Y0
 	VADDPD     Y3, Y2, Y2
 	VADDPD     Y5, Y4, Y4
@@ -4683,7 +4683,7 @@ maindone:
 singleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4701,7 +4701,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT0 2048(R8)
+	PREFETCHT0 8192(R8)
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -4746,8 +4746,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
@@ -4816,7 +4816,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -4860,8 +4860,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
@@ -4930,7 +4930,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -4972,7 +4972,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -5043,8 +5043,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5107,7 +5107,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
@@ -5148,8 +5148,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
+	PREFETCHT0   8192(CX)
+	PREFETCHT0   8224(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5212,7 +5212,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y4
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
@@ -5251,7 +5251,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
 	VMASKMOVPD   (CX), Y4, Y5
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   8192(CX)
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
 	VXORPD       vecConstf64avx2<>+1792(SB), Y5, Y5
@@ -5629,7 +5629,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	LEAQ         2048(CX), R12
+	LEAQ         8192(CX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -6401,7 +6401,7 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
@@ -6479,7 +6479,7 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
@@ -6558,16 +6558,7 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+128(SB), Y2
-
-row:
-	LEAQ         (DX)(BX*1), R9
-	LEAQ         2048(DX), R10
-	CMPQ         R10, R9
-	CMOVQLT      R9, R10
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -6575,9 +6566,9 @@ row:
 
 maxmain:
 	VMAXPD (DX)(R8*1), Y3, Y3
-	VMAXPD 32(DX)(R8*1), Y4, Y4
-	VMAXPD 64(DX)(R8*1), Y5, Y5
-	VMAXPD 96(DX)(R8*1), Y6, Y6
+	VMAXPD 32(DX)(R8*1), Y3, Y3
+	VMAXPD 64(DX)(R8*1), Y3, Y3
+	VMAXPD 96(DX)(R8*1), Y3, Y3
 	ADDQ   $+128, R8
 	SUBQ   $+16, DI
 	JGE    maxmain
@@ -6596,19 +6587,17 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+4, DI
 	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R11
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, DI
-	SUBQ         DI, R11
-	VMOVUPS      (R11), Y7
-	VMASKMOVPD   (DX)(R8*1), Y7, Y8
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y9
-	VBLENDVPD    Y7, Y8, Y9, Y8
-	VMAXPD       Y8, Y3, Y3
+	SUBQ         DI, R9
+	VMOVUPS      (R9), Y4
+	VMASKMOVPD   (DX)(R8*1), Y4, Y5
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
+	VBLENDVPD    Y4, Y5, Y6, Y5
+	VMAXPD       Y5, Y3, Y3
 
 maxdone:
-	VMAXPD       Y5, Y3, Y3
-	VMAXPD       Y6, Y4, Y4
-	VMAXPD       Y4, Y3, Y3
+row:
 	VEXTRACTF128 $0x01, Y3, X4
 	VMAXPD       X4, X3, X3
 	VPERMILPD    $0x01, X3, X4
@@ -6616,11 +6605,16 @@ maxdone:
 	VBROADCASTSD X3, Y3
 	VMOVSD       X3, (CX)
 	ADDQ         $+8, CX
-	VMULPD       Y2, Y3, Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VMULPD       Y2, Y3, Y4
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	LEAQ         (DX)(BX*1), R9
+	LEAQ         16384(R9), R10
+	DECQ         SI
+	CMOVQEQ      DX, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -6628,93 +6622,97 @@ maxdone:
 
 expmain:
 	PREFETCHT0   (R10)(R8*1)
+	VMAXPD       (R9)(R8*1), Y3, Y3
 	PREFETCHT0   32(R10)(R8*1)
+	VMAXPD       32(R9)(R8*1), Y3, Y3
 	PREFETCHT0   64(R10)(R8*1)
+	VMAXPD       64(R9)(R8*1), Y3, Y3
 	PREFETCHT0   96(R10)(R8*1)
-	VMOVUPD      (DX)(R8*1), Y8
-	VMOVUPD      32(DX)(R8*1), Y11
-	VMOVUPD      64(DX)(R8*1), Y14
-	VMOVUPD      96(DX)(R8*1), Y17
-	VFMSUB213PD  Y3, Y2, Y8
-	VFMSUB213PD  Y3, Y2, Y11
-	VFMSUB213PD  Y3, Y2, Y14
-	VFMSUB213PD  Y3, Y2, Y17
-	VMAXPD       Y8, Y0, Y8
-	VMAXPD       Y11, Y0, Y11
-	VMAXPD       Y14, Y0, Y14
-	VMAXPD       Y17, Y0, Y17
-	VADDPD       Y1, Y8, Y9
-	VADDPD       Y1, Y11, Y12
-	VADDPD       Y1, Y14, Y15
-	VADDPD       Y1, Y17, Y18
-	VSUBPD       Y1, Y9, Y10
-	VSUBPD       Y1, Y12, Y13
-	VSUBPD       Y1, Y15, Y16
-	VSUBPD       Y1, Y18, Y19
-	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y13, Y11, Y13
-	VSUBPD       Y16, Y14, Y16
-	VSUBPD       Y19, Y17, Y19
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y14
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y17
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y19, Y17
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y16, Y14
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y19, Y17
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y12, Y12
-	VPSLLQ       $0x34, Y15, Y15
-	VPSLLQ       $0x34, Y18, Y18
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y12, Y11, Y11
-	VMULPD       Y15, Y14, Y14
-	VMULPD       Y18, Y17, Y17
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y11, Y5, Y5
-	VADDPD       Y14, Y6, Y6
-	VADDPD       Y17, Y7, Y7
+	VMAXPD       96(R9)(R8*1), Y3, Y3
+	VMOVUPD      (DX)(R8*1), Y9
+	VMOVUPD      32(DX)(R8*1), Y12
+	VMOVUPD      64(DX)(R8*1), Y15
+	VMOVUPD      96(DX)(R8*1), Y18
+	VFMSUB213PD  Y4, Y2, Y9
+	VFMSUB213PD  Y4, Y2, Y12
+	VFMSUB213PD  Y4, Y2, Y15
+	VFMSUB213PD  Y4, Y2, Y18
+	VMAXPD       Y9, Y0, Y9
+	VMAXPD       Y12, Y0, Y12
+	VMAXPD       Y15, Y0, Y15
+	VMAXPD       Y18, Y0, Y18
+	VADDPD       Y1, Y9, Y10
+	VADDPD       Y1, Y12, Y13
+	VADDPD       Y1, Y15, Y16
+	VADDPD       Y1, Y18, Y19
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y1, Y13, Y14
+	VSUBPD       Y1, Y16, Y17
+	VSUBPD       Y1, Y19, Y20
+	VSUBPD       Y11, Y9, Y11
+	VSUBPD       Y14, Y12, Y14
+	VSUBPD       Y17, Y15, Y17
+	VSUBPD       Y20, Y18, Y20
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y15
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y18
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y20, Y18
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y17, Y15
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y20, Y18
+	VPSLLQ       $0x34, Y10, Y10
+	VPSLLQ       $0x34, Y13, Y13
+	VPSLLQ       $0x34, Y16, Y16
+	VPSLLQ       $0x34, Y19, Y19
+	VMULPD       Y10, Y9, Y9
+	VMULPD       Y13, Y12, Y12
+	VMULPD       Y16, Y15, Y15
+	VMULPD       Y19, Y18, Y18
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y12, Y6, Y6
+	VADDPD       Y15, Y7, Y7
+	VADDPD       Y18, Y8, Y8
 	ADDQ         $+128, R8
 	SUBQ         $+16, DI
 	JGE          expmain
@@ -6726,27 +6724,28 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0   (R10)(R8*1)
-	VMOVUPD      (DX)(R8*1), Y8
-	VFMSUB213PD  Y3, Y2, Y8
-	VMAXPD       Y8, Y0, Y8
-	VADDPD       Y1, Y8, Y9
-	VSUBPD       Y1, Y9, Y10
-	VSUBPD       Y10, Y8, Y10
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y8, Y8
-	VADDPD       Y8, Y4, Y4
+	VMAXPD       (R9)(R8*1), Y3, Y3
+	VMOVUPD      (DX)(R8*1), Y9
+	VFMSUB213PD  Y4, Y2, Y9
+	VMAXPD       Y9, Y0, Y9
+	VADDPD       Y1, Y9, Y10
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y11, Y9, Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y9
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y10, Y9, Y9
+	VADDPD       Y9, Y5, Y5
 	ADDQ         $+32, R8
 	SUBQ         $+4, DI
 	JGE          expsingle
@@ -6757,45 +6756,49 @@ expsingledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, DI
 	SUBQ         DI, R11
-	VMOVUPS      (R11), Y8
+	VMOVUPS      (R11), Y9
 	PREFETCHT0   (R10)(R8*1)
-	VMASKMOVPD   (DX)(R8*1), Y8, Y9
-	VFMSUB213PD  Y3, Y2, Y9
-	VMAXPD       Y9, Y0, Y9
-	VADDPD       Y1, Y9, Y3
-	VSUBPD       Y1, Y3, Y10
-	VSUBPD       Y10, Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y9
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y3, Y9, Y9
-	VANDPD       Y8, Y9, Y9
-	VADDPD       Y9, Y4, Y4
+	VMASKMOVPD   (R9)(R8*1), Y9, Y10
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y11
+	VBLENDVPD    Y9, Y10, Y11, Y10
+	VMAXPD       Y10, Y3, Y3
+	VMASKMOVPD   (DX)(R8*1), Y9, Y10
+	VFMSUB213PD  Y4, Y2, Y10
+	VMAXPD       Y10, Y0, Y10
+	VADDPD       Y1, Y10, Y4
+	VSUBPD       Y1, Y4, Y11
+	VSUBPD       Y11, Y10, Y11
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y10
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y10
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y10, Y10
+	VANDPD       Y9, Y10, Y10
+	VADDPD       Y10, Y5, Y5
 
 expdone:
-	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPD       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
-	VADDPD       X3, X4, X4
-	VBROADCASTSD X4, Y4
-	VMOVSD       X4, (AX)
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VBROADCASTSD X5, Y5
+	VMOVSD       X5, (AX)
 	ADDQ         $+8, AX
+	CMPQ         R9, DX
 	MOVQ         R9, DX
-	DECQ         SI
-	JNZ          row
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -6891,7 +6894,7 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-89
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
@@ -7267,7 +7270,7 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
+	LEAQ         8192(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
@@ -7525,8 +7528,8 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 8224(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -7570,8 +7573,8 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 8224(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -7602,7 +7605,7 @@ single:
 	VXORPD     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPD    (CX)(BX*1), Y7
-	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
 	VMULPD     Y0, Y7, Y7
 	VPCMPGTQ   Y6, Y1, Y6
 	VANDNPD    Y7, Y6, Y7
@@ -7630,7 +7633,7 @@ singledone:
 	VXORPD     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPD (CX)(BX*1), Y6, Y3
-	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 8192(CX)(BX*1)
 	VMULPD     Y0, Y3, Y3
 	VPCMPGTQ   Y7, Y1, Y0
 	VANDNPD    Y3, Y0, Y3

@@ -36,10 +36,10 @@ ntloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -136,7 +136,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -175,10 +175,10 @@ mainloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -275,7 +275,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -310,7 +310,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -374,10 +374,10 @@ ntloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
 	VMOVUPD          192(DX), Z17
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -598,7 +598,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -668,10 +668,10 @@ mainloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
 	VMOVUPD          192(DX), Z17
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -892,7 +892,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -958,7 +958,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z2
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -1053,10 +1053,10 @@ ntloop:
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z14
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -1185,7 +1185,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1232,10 +1232,10 @@ mainloop:
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z14
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -1364,7 +1364,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1407,7 +1407,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z2
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1621,10 +1621,10 @@ ntloop:
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
 	VMOVUPD          192(DX), Z18
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1829,7 +1829,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1895,10 +1895,10 @@ mainloop:
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
 	VMOVUPD          192(DX), Z18
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2103,7 +2103,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2165,7 +2165,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2257,10 +2257,10 @@ ntloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2409,7 +2409,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2461,10 +2461,10 @@ mainloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2613,7 +2613,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2661,7 +2661,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -3992,10 +3992,10 @@ ntloop:
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
 	VMOVUPD          192(DX), Z9
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -4209,7 +4209,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4278,10 +4278,10 @@ mainloop:
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
 	VMOVUPD          192(DX), Z9
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -4495,7 +4495,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4560,7 +4560,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4659,10 +4659,10 @@ ntloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMOVUPD           (R9), Z4
 	VMOVUPD           64(R9), Z6
 	VMOVUPD           128(R9), Z8
@@ -4820,7 +4820,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4875,10 +4875,10 @@ mainloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMOVUPD           (R9), Z4
 	VMOVUPD           64(R9), Z6
 	VMOVUPD           128(R9), Z8
@@ -5036,7 +5036,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -5087,7 +5087,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMOVUPD.Z         (R9), K1, Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -5172,10 +5172,10 @@ ntloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -5333,7 +5333,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -5388,10 +5388,10 @@ mainloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -5549,7 +5549,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -5600,7 +5600,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -6198,14 +6198,14 @@ ntloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMAXPD     Z3, Z2, Z2
 	VMAXPD     Z5, Z4, Z4
@@ -6236,7 +6236,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
@@ -6269,14 +6269,14 @@ mainloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMAXPD     Z3, Z2, Z2
 	VMAXPD     Z5, Z4, Z4
@@ -6307,7 +6307,7 @@ maindone:
 singleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
@@ -6325,7 +6325,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPD.Z  (DX), K1, Z0
 	VMOVUPD.Z  (R9), K1, Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVUPD    Z0, K1, (AX)
 
@@ -6385,14 +6385,14 @@ ntloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VADDPD     Z1, Z0, Z0
 	VADDPD     Z3, Z2, Z2
 	VADDPD     Z5, Z4, Z4
@@ -6423,7 +6423,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
@@ -6456,14 +6456,14 @@ mainloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 2048(R9)
-	PREFETCHT0 2112(R9)
-	PREFETCHT0 2176(R9)
-	PREFETCHT0 2240(R9)
-	PREFETCHT0 2304(R9)
-	PREFETCHT0 2368(R9)
-	PREFETCHT0 2432(R9)
-	PREFETCHT0 2496(R9)
+	PREFETCHT0 8192(R9)
+	PREFETCHT0 8256(R9)
+	PREFETCHT0 8320(R9)
+	PREFETCHT0 8384(R9)
+	PREFETCHT0 8448(R9)
+	PREFETCHT0 8512(R9)
+	PREFETCHT0 8576(R9)
+	PREFETCHT0 8640(R9)
 	VADDPD     Z1, Z0, Z0
 	VADDPD     Z3, Z2, Z2
 	VADDPD     Z5, Z4, Z4
@@ -6494,7 +6494,7 @@ maindone:
 singleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
@@ -6512,7 +6512,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPD.Z  (DX), K1, Z0
 	VMOVUPD.Z  (R9), K1, Z1
-	PREFETCHT0 2048(R9)
+	PREFETCHT0 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVUPD    Z0, K1, (AX)
 
@@ -6559,10 +6559,10 @@ ntloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
 	VMOVUPD          192(DX), Z15
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
@@ -6715,7 +6715,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -6768,10 +6768,10 @@ mainloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
 	VMOVUPD          192(DX), Z15
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
+	PREFETCHT0       8192(DX)
+	PREFETCHT0       8256(DX)
+	PREFETCHT0       8320(DX)
+	PREFETCHT0       8384(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
@@ -6924,7 +6924,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -6973,7 +6973,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       2048(DX)
+	PREFETCHT0       8192(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -7053,10 +7053,10 @@ ntloop:
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z13
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -7197,7 +7197,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7247,10 +7247,10 @@ mainloop:
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z13
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
+	PREFETCHT0        8192(DX)
+	PREFETCHT0        8256(DX)
+	PREFETCHT0        8320(DX)
+	PREFETCHT0        8384(DX)
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -7391,7 +7391,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7437,7 +7437,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z4
-	PREFETCHT0        2048(DX)
+	PREFETCHT0        8192(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7853,33 +7853,31 @@ next:
 	RET
 
 // func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         y+16(FP), BX
-	MOVQ         m+56(FP), SI
-	MOVQ         ldd+32(FP), DI
-	MOVQ         lds+40(FP), R8
-	MOVQ         ldy+48(FP), R9
-	SHLQ         $0x03, DI
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, R9
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ y+16(FP), BX
+	MOVQ m+56(FP), SI
+	MOVQ ldd+32(FP), DI
+	MOVQ lds+40(FP), R8
+	MOVQ ldy+48(FP), R9
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	LEAQ         2048(DX), R12
+	LEAQ         8192(DX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
 	TESTQ        R13, R13
 	CMOVQEQ      AX, R13
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
 	TESTQ        BX, BX
 	JZ           plain
 	MOVQ         n+64(FP), CX
@@ -7888,26 +7886,26 @@ row:
 	JLT          addmaindone
 
 addmain:
-	VMOVUPD (DX)(R10*1), Z6
-	VMOVUPD (BX)(R10*1), Z7
-	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (R13)(R10*1)
-	VMAXPD  Z6, Z2, Z2
-	VMOVUPD 64(DX)(R10*1), Z6
-	VMOVUPD 64(BX)(R10*1), Z7
-	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 64(R13)(R10*1)
-	VMAXPD  Z6, Z3, Z3
-	VMOVUPD 128(DX)(R10*1), Z6
-	VMOVUPD 128(BX)(R10*1), Z7
-	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 128(R13)(R10*1)
-	VMAXPD  Z6, Z4, Z4
-	VMOVUPD 192(DX)(R10*1), Z6
-	VMOVUPD 192(BX)(R10*1), Z7
-	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, 192(R13)(R10*1)
-	VMAXPD  Z6, Z5, Z5
+	VMOVUPD (DX)(R10*1), Z4
+	VMOVUPD (BX)(R10*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, (R13)(R10*1)
+	VMAXPD  Z4, Z0, Z0
+	VMOVUPD 64(DX)(R10*1), Z4
+	VMOVUPD 64(BX)(R10*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 64(R13)(R10*1)
+	VMAXPD  Z4, Z1, Z1
+	VMOVUPD 128(DX)(R10*1), Z4
+	VMOVUPD 128(BX)(R10*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 128(R13)(R10*1)
+	VMAXPD  Z4, Z2, Z2
+	VMOVUPD 192(DX)(R10*1), Z4
+	VMOVUPD 192(BX)(R10*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, 192(R13)(R10*1)
+	VMAXPD  Z4, Z3, Z3
 	ADDQ    $+256, R10
 	SUBQ    $+32, CX
 	JGE     addmain
@@ -7918,11 +7916,11 @@ addmaindone:
 	JLT  addsingledone
 
 addsingle:
-	VMOVUPD (DX)(R10*1), Z6
-	VMOVUPD (BX)(R10*1), Z7
-	VADDPD  Z7, Z6, Z6
-	VMOVUPD Z6, (R13)(R10*1)
-	VMAXPD  Z6, Z2, Z2
+	VMOVUPD (DX)(R10*1), Z4
+	VMOVUPD (BX)(R10*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, (R13)(R10*1)
+	VMAXPD  Z4, Z0, Z0
 	ADDQ    $+64, R10
 	SUBQ    $+8, CX
 	JGE     addsingle
@@ -7934,13 +7932,13 @@ addsingledone:
 	SHLQ         CL, R14
 	DECQ         R14
 	KMOVW        R14, K1
-	VMOVUPD.Z    (DX)(R10*1), K1, Z6
-	VMOVUPD.Z    (BX)(R10*1), K1, Z7
-	VADDPD       Z7, Z6, Z6
-	VMOVUPD      Z6, K1, (R13)(R10*1)
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
-	VBLENDMPD    Z6, Z7, K1, Z6
-	VMAXPD       Z6, Z2, Z2
+	VMOVUPD.Z    (DX)(R10*1), K1, Z4
+	VMOVUPD.Z    (BX)(R10*1), K1, Z5
+	VADDPD       Z5, Z4, Z4
+	VMOVUPD      Z4, K1, (R13)(R10*1)
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
+	VBLENDMPD    Z4, Z5, K1, Z4
+	VMAXPD       Z4, Z0, Z0
 
 adddone:
 	ADDQ R9, BX
@@ -7954,10 +7952,10 @@ plain:
 	JLT  maxmaindone
 
 maxmain:
-	VMAXPD (DX)(R10*1), Z2, Z2
-	VMAXPD 64(DX)(R10*1), Z3, Z3
-	VMAXPD 128(DX)(R10*1), Z4, Z4
-	VMAXPD 192(DX)(R10*1), Z5, Z5
+	VMAXPD (DX)(R10*1), Z0, Z0
+	VMAXPD 64(DX)(R10*1), Z1, Z1
+	VMAXPD 128(DX)(R10*1), Z2, Z2
+	VMAXPD 192(DX)(R10*1), Z3, Z3
 	ADDQ   $+256, R10
 	SUBQ   $+32, CX
 	JGE    maxmain
@@ -7968,7 +7966,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPD (DX)(R10*1), Z2, Z2
+	VMAXPD (DX)(R10*1), Z0, Z0
 	ADDQ   $+64, R10
 	SUBQ   $+8, CX
 	JGE    maxsingle
@@ -7980,30 +7978,30 @@ maxsingledone:
 	SHLQ         CL, R14
 	DECQ         R14
 	KMOVW        R14, K1
-	VMOVUPD.Z    (DX)(R10*1), K1, Z6
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z7
-	VBLENDMPD    Z6, Z7, K1, Z6
-	VMAXPD       Z6, Z2, Z2
+	VMOVUPD.Z    (DX)(R10*1), K1, Z4
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
+	VBLENDMPD    Z4, Z5, K1, Z4
+	VMAXPD       Z4, Z0, Z0
 
 maxdone:
 known:
-	VMAXPD        Z4, Z2, Z2
-	VMAXPD        Z5, Z3, Z3
-	VMAXPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMAXPD        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VMAXPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VMAXPD        X3, X2, X2
-	VBROADCASTSD  X2, Z2
-	VBROADCASTSD  scale+72(FP), Z3
-	VMULPD.BCST   vecConstf64avx512<>+32(SB), Z3, Z3
-	VMULPD        Z3, Z2, Z2
+	VMAXPD        Z2, Z0, Z0
+	VMAXPD        Z3, Z1, Z1
+	VMAXPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VBROADCASTSD  scale+72(FP), Z1
+	VMULPD.BCST   vecConstf64avx512<>+32(SB), Z1, Z1
+	VMULPD        Z1, Z0, Z0
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	MOVQ          n+64(FP), CX
 	XORQ          R10, R10
 	SUBQ          $+32, CX
@@ -8014,94 +8012,78 @@ expmain:
 	PREFETCHT0       64(R12)(R10*1)
 	PREFETCHT0       128(R12)(R10*1)
 	PREFETCHT0       192(R12)(R10*1)
-	VMOVUPD          (DX)(R10*1), Z8
-	VMOVUPD          64(DX)(R10*1), Z11
-	VMOVUPD          128(DX)(R10*1), Z14
-	VMOVUPD          192(DX)(R10*1), Z17
-	VFMSUB213PD      Z2, Z3, Z8
-	VFMSUB213PD      Z2, Z3, Z11
-	VFMSUB213PD      Z2, Z3, Z14
-	VFMSUB213PD      Z2, Z3, Z17
-	VMAXPD           Z8, Z0, Z8
-	VMAXPD           Z11, Z0, Z11
-	VMAXPD           Z14, Z0, Z14
-	VMAXPD           Z17, Z0, Z17
-	VADDPD           Z1, Z8, Z9
-	VADDPD           Z1, Z11, Z12
-	VADDPD           Z1, Z14, Z15
-	VADDPD           Z1, Z17, Z18
-	VSUBPD           Z1, Z9, Z10
-	VSUBPD           Z1, Z12, Z13
-	VSUBPD           Z1, Z15, Z16
-	VSUBPD           Z1, Z18, Z19
-	VSUBPD           Z10, Z8, Z10
-	VSUBPD           Z13, Z11, Z13
-	VSUBPD           Z16, Z14, Z16
-	VSUBPD           Z19, Z17, Z19
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z19, Z17
-	VPSLLQ           $0x34, Z9, Z9
-	VPSLLQ           $0x34, Z12, Z12
-	VPSLLQ           $0x34, Z15, Z15
-	VPSLLQ           $0x34, Z18, Z18
-	VMULPD           Z9, Z8, Z8
-	VMULPD           Z12, Z11, Z11
-	VMULPD           Z15, Z14, Z14
-	VMULPD           Z18, Z17, Z17
+	VMOVUPD          (DX)(R10*1), Z6
+	VMOVUPD          64(DX)(R10*1), Z9
+	VMOVUPD          128(DX)(R10*1), Z12
+	VMOVUPD          192(DX)(R10*1), Z15
+	VFMSUB213PD      Z0, Z1, Z6
+	VFMSUB213PD      Z0, Z1, Z9
+	VFMSUB213PD      Z0, Z1, Z12
+	VFMSUB213PD      Z0, Z1, Z15
+	VREDUCEPD        $0x01, Z6, Z7
+	VREDUCEPD        $0x01, Z9, Z10
+	VREDUCEPD        $0x01, Z12, Z13
+	VREDUCEPD        $0x01, Z15, Z16
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z17
+	VSCALEFPD        Z6, Z8, Z8
+	VSCALEFPD        Z9, Z11, Z11
+	VSCALEFPD        Z12, Z14, Z14
+	VSCALEFPD        Z15, Z17, Z17
 	VMOVUPD          Z8, (R13)(R10*1)
 	VMOVUPD          Z11, 64(R13)(R10*1)
 	VMOVUPD          Z14, 128(R13)(R10*1)
 	VMOVUPD          Z17, 192(R13)(R10*1)
-	VADDPD           Z8, Z4, Z4
-	VADDPD           Z11, Z5, Z5
-	VADDPD           Z14, Z6, Z6
-	VADDPD           Z17, Z7, Z7
+	VADDPD           Z8, Z2, Z2
+	VADDPD           Z11, Z3, Z3
+	VADDPD           Z14, Z4, Z4
+	VADDPD           Z17, Z5, Z5
 	ADDQ             $+256, R10
 	SUBQ             $+32, CX
 	JGE              expmain
@@ -8113,28 +8095,24 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0       (R12)(R10*1)
-	VMOVUPD          (DX)(R10*1), Z8
-	VFMSUB213PD      Z2, Z3, Z8
-	VMAXPD           Z8, Z0, Z8
-	VADDPD           Z1, Z8, Z9
-	VSUBPD           Z1, Z9, Z10
-	VSUBPD           Z10, Z8, Z10
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VPSLLQ           $0x34, Z9, Z9
-	VMULPD           Z9, Z8, Z8
+	VMOVUPD          (DX)(R10*1), Z6
+	VFMSUB213PD      Z0, Z1, Z6
+	VREDUCEPD        $0x01, Z6, Z7
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z8
+	VSCALEFPD        Z6, Z8, Z8
 	VMOVUPD          Z8, (R13)(R10*1)
-	VADDPD           Z8, Z4, Z4
+	VADDPD           Z8, Z2, Z2
 	ADDQ             $+64, R10
 	SUBQ             $+8, CX
 	JGE              expsingle
@@ -8147,42 +8125,38 @@ expsingledone:
 	DECQ             R14
 	KMOVW            R14, K1
 	PREFETCHT0       (R12)(R10*1)
-	VMOVUPD.Z        (DX)(R10*1), K1, Z8
-	VFMSUB213PD      Z2, Z3, Z8
-	VMAXPD           Z8, Z0, Z8
-	VADDPD           Z1, Z8, Z2
-	VSUBPD           Z1, Z2, Z3
-	VSUBPD           Z3, Z8, Z3
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z3, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z3, Z8
-	VPSLLQ           $0x34, Z2, Z2
-	VMULPD           Z2, Z8, Z8
-	VMOVUPD          Z8, K1, (R13)(R10*1)
-	VADDPD           Z8, Z4, K1, Z4
+	VMOVUPD.Z        (DX)(R10*1), K1, Z6
+	VFMSUB213PD      Z0, Z1, Z6
+	VREDUCEPD        $0x01, Z6, Z0
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z0, Z1
+	VSCALEFPD        Z6, Z1, Z1
+	VMOVUPD          Z1, K1, (R13)(R10*1)
+	VADDPD           Z1, Z2, K1, Z2
 
 expdone:
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y2
-	VADDPD        Y2, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X2
-	VADDPD        X2, X4, X4
-	VPERMILPD     $0x01, X4, X2
-	VADDPD        X2, X4, X4
-	VBROADCASTSD  X4, Z4
-	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z2
-	VDIVPD        Z4, Z2, Z2
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VADDPD        X0, X2, X2
+	VBROADCASTSD  X2, Z2
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z0
+	VDIVPD        Z2, Z0, Z0
 	CMPQ          R13, AX
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
@@ -8193,18 +8167,18 @@ expdone:
 	JLT           streammaindone
 
 streammain:
-	VMOVUPD  (R13)(R10*1), Z3
-	VMULPD   Z2, Z3, Z3
-	VMOVNTPD Z3, (AX)(R10*1)
-	VMOVUPD  64(R13)(R10*1), Z3
-	VMULPD   Z2, Z3, Z3
-	VMOVNTPD Z3, 64(AX)(R10*1)
-	VMOVUPD  128(R13)(R10*1), Z3
-	VMULPD   Z2, Z3, Z3
-	VMOVNTPD Z3, 128(AX)(R10*1)
-	VMOVUPD  192(R13)(R10*1), Z3
-	VMULPD   Z2, Z3, Z3
-	VMOVNTPD Z3, 192(AX)(R10*1)
+	VMOVUPD  (R13)(R10*1), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, (AX)(R10*1)
+	VMOVUPD  64(R13)(R10*1), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, 64(AX)(R10*1)
+	VMOVUPD  128(R13)(R10*1), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, 128(AX)(R10*1)
+	VMOVUPD  192(R13)(R10*1), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, 192(AX)(R10*1)
 	ADDQ     $+256, R10
 	SUBQ     $+32, CX
 	JGE      streammain
@@ -8215,9 +8189,9 @@ streammaindone:
 	JLT  streamsingledone
 
 streamsingle:
-	VMOVUPD  (R13)(R10*1), Z3
-	VMULPD   Z2, Z3, Z3
-	VMOVNTPD Z3, (AX)(R10*1)
+	VMOVUPD  (R13)(R10*1), Z1
+	VMULPD   Z0, Z1, Z1
+	VMOVNTPD Z1, (AX)(R10*1)
 	ADDQ     $+64, R10
 	SUBQ     $+8, CX
 	JGE      streamsingle
@@ -8229,9 +8203,9 @@ streamsingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (R13)(R10*1), K1, Z3
-	VMULPD    Z2, Z3, Z3
-	VMOVUPD   Z3, K1, (AX)(R10*1)
+	VMOVUPD.Z (R13)(R10*1), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(R10*1)
 
 streamdone:
 	JMP written
@@ -8243,18 +8217,18 @@ kept:
 	JLT  scalemaindone
 
 scalemain:
-	VMOVUPD (R13)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, (AX)(R10*1)
-	VMOVUPD 64(R13)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 64(AX)(R10*1)
-	VMOVUPD 128(R13)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 128(AX)(R10*1)
-	VMOVUPD 192(R13)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, 192(AX)(R10*1)
+	VMOVUPD (R13)(R10*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(R10*1)
+	VMOVUPD 64(R13)(R10*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(AX)(R10*1)
+	VMOVUPD 128(R13)(R10*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 128(AX)(R10*1)
+	VMOVUPD 192(R13)(R10*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 192(AX)(R10*1)
 	ADDQ    $+256, R10
 	SUBQ    $+32, CX
 	JGE     scalemain
@@ -8265,9 +8239,9 @@ scalemaindone:
 	JLT  scalesingledone
 
 scalesingle:
-	VMOVUPD (R13)(R10*1), Z3
-	VMULPD  Z2, Z3, Z3
-	VMOVUPD Z3, (AX)(R10*1)
+	VMOVUPD (R13)(R10*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(R10*1)
 	ADDQ    $+64, R10
 	SUBQ    $+8, CX
 	JGE     scalesingle
@@ -8279,9 +8253,9 @@ scalesingledone:
 	SHLQ      CL, DX
 	DECQ      DX
 	KMOVW     DX, K1
-	VMOVUPD.Z (R13)(R10*1), K1, Z3
-	VMULPD    Z2, Z3, Z3
-	VMOVUPD   Z3, K1, (AX)(R10*1)
+	VMOVUPD.Z (R13)(R10*1), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(R10*1)
 
 scaledone:
 written:
@@ -8460,7 +8434,7 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+736(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
@@ -8647,7 +8621,7 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
@@ -8727,13 +8701,13 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
@@ -8773,7 +8747,7 @@ stripsingledone:
 	KMOVW        R10, K1
 	PREFETCHT0   (R9)(DI*1)
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VMAXPD       Z4, Z0, Z0
 
@@ -8797,7 +8771,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsF64AVX512(sums *float64, largest *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), DX
@@ -8805,29 +8779,18 @@ TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x03, SI
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+32(SB), Z2
-
-row:
-	LEAQ         (BX)(SI*1), R9
-	LEAQ         2048(BX), R10
-	CMPQ         R10, R9
-	CMOVQLT      R9, R10
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+32(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMAXPD (BX)(R8*1), Z3, Z3
-	VMAXPD 64(BX)(R8*1), Z4, Z4
-	VMAXPD 128(BX)(R8*1), Z5, Z5
-	VMAXPD 192(BX)(R8*1), Z6, Z6
+	VMAXPD (BX)(R8*1), Z1, Z1
+	VMAXPD 64(BX)(R8*1), Z1, Z1
+	VMAXPD 128(BX)(R8*1), Z1, Z1
+	VMAXPD 192(BX)(R8*1), Z1, Z1
 	ADDQ   $+256, R8
 	SUBQ   $+32, CX
 	JGE    maxmain
@@ -8838,7 +8801,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPD (BX)(R8*1), Z3, Z3
+	VMAXPD (BX)(R8*1), Z1, Z1
 	ADDQ   $+64, R8
 	SUBQ   $+8, CX
 	JGE    maxsingle
@@ -8846,33 +8809,36 @@ maxsingle:
 maxsingledone:
 	ADDQ         $+8, CX
 	JZ           maxdone
-	MOVQ         $0x00000001, R11
-	SHLQ         CL, R11
-	DECQ         R11
-	KMOVW        R11, K1
-	VMOVUPD.Z    (BX)(R8*1), K1, Z7
-	VBROADCASTSD vecConstf64avx512<>+728(SB), Z8
-	VBLENDMPD    Z7, Z8, K1, Z7
-	VMAXPD       Z7, Z3, Z3
+	MOVQ         $0x00000001, R9
+	SHLQ         CL, R9
+	DECQ         R9
+	KMOVW        R9, K1
+	VMOVUPD.Z    (BX)(R8*1), K1, Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBLENDMPD    Z2, Z3, K1, Z2
+	VMAXPD       Z2, Z1, Z1
 
 maxdone:
-	VMAXPD        Z5, Z3, Z3
-	VMAXPD        Z6, Z4, Z4
-	VMAXPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPD        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPD        X4, X3, X3
-	VPERMILPD     $0x01, X3, X4
-	VMAXPD        X4, X3, X3
-	VBROADCASTSD  X3, Z3
-	VMOVSD        X3, (DX)
+row:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, (DX)
 	ADDQ          $+8, DX
-	VMULPD        Z2, Z3, Z3
+	VMULPD        Z0, Z1, Z2
+	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	LEAQ          (BX)(SI*1), R9
+	LEAQ          16384(R9), R10
+	DECQ          DI
+	CMOVQEQ       BX, R9
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+32, CX
@@ -8880,93 +8846,81 @@ maxdone:
 
 expmain:
 	PREFETCHT0       (R10)(R8*1)
+	VMAXPD           (R9)(R8*1), Z1, Z1
 	PREFETCHT0       64(R10)(R8*1)
+	VMAXPD           64(R9)(R8*1), Z1, Z1
 	PREFETCHT0       128(R10)(R8*1)
+	VMAXPD           128(R9)(R8*1), Z1, Z1
 	PREFETCHT0       192(R10)(R8*1)
-	VMOVUPD          (BX)(R8*1), Z8
-	VMOVUPD          64(BX)(R8*1), Z11
-	VMOVUPD          128(BX)(R8*1), Z14
-	VMOVUPD          192(BX)(R8*1), Z17
-	VFMSUB213PD      Z3, Z2, Z8
-	VFMSUB213PD      Z3, Z2, Z11
-	VFMSUB213PD      Z3, Z2, Z14
-	VFMSUB213PD      Z3, Z2, Z17
-	VMAXPD           Z8, Z0, Z8
-	VMAXPD           Z11, Z0, Z11
-	VMAXPD           Z14, Z0, Z14
-	VMAXPD           Z17, Z0, Z17
-	VADDPD           Z1, Z8, Z9
-	VADDPD           Z1, Z11, Z12
-	VADDPD           Z1, Z14, Z15
-	VADDPD           Z1, Z17, Z18
-	VSUBPD           Z1, Z9, Z10
-	VSUBPD           Z1, Z12, Z13
-	VSUBPD           Z1, Z15, Z16
-	VSUBPD           Z1, Z18, Z19
-	VSUBPD           Z10, Z8, Z10
-	VSUBPD           Z13, Z11, Z13
-	VSUBPD           Z16, Z14, Z16
-	VSUBPD           Z19, Z17, Z19
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z19, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z19, Z17
-	VPSLLQ           $0x34, Z9, Z9
-	VPSLLQ           $0x34, Z12, Z12
-	VPSLLQ           $0x34, Z15, Z15
-	VPSLLQ           $0x34, Z18, Z18
-	VMULPD           Z9, Z8, Z8
-	VMULPD           Z12, Z11, Z11
-	VMULPD           Z15, Z14, Z14
-	VMULPD           Z18, Z17, Z17
-	VADDPD           Z8, Z4, Z4
-	VADDPD           Z11, Z5, Z5
-	VADDPD           Z14, Z6, Z6
-	VADDPD           Z17, Z7, Z7
+	VMAXPD           192(R9)(R8*1), Z1, Z1
+	VMOVUPD          (BX)(R8*1), Z7
+	VMOVUPD          64(BX)(R8*1), Z10
+	VMOVUPD          128(BX)(R8*1), Z13
+	VMOVUPD          192(BX)(R8*1), Z16
+	VFMSUB213PD      Z2, Z0, Z7
+	VFMSUB213PD      Z2, Z0, Z10
+	VFMSUB213PD      Z2, Z0, Z13
+	VFMSUB213PD      Z2, Z0, Z16
+	VREDUCEPD        $0x01, Z7, Z8
+	VREDUCEPD        $0x01, Z10, Z11
+	VREDUCEPD        $0x01, Z13, Z14
+	VREDUCEPD        $0x01, Z16, Z17
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z18
+	VSCALEFPD        Z7, Z9, Z9
+	VSCALEFPD        Z10, Z12, Z12
+	VSCALEFPD        Z13, Z15, Z15
+	VSCALEFPD        Z16, Z18, Z18
+	VADDPD           Z9, Z3, Z3
+	VADDPD           Z12, Z4, Z4
+	VADDPD           Z15, Z5, Z5
+	VADDPD           Z18, Z6, Z6
 	ADDQ             $+256, R8
 	SUBQ             $+32, CX
 	JGE              expmain
@@ -8978,27 +8932,24 @@ expmaindone:
 
 expsingle:
 	PREFETCHT0       (R10)(R8*1)
-	VMOVUPD          (BX)(R8*1), Z8
-	VFMSUB213PD      Z3, Z2, Z8
-	VMAXPD           Z8, Z0, Z8
-	VADDPD           Z1, Z8, Z9
-	VSUBPD           Z1, Z9, Z10
-	VSUBPD           Z10, Z8, Z10
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z8
-	VPSLLQ           $0x34, Z9, Z9
-	VMULPD           Z9, Z8, Z8
-	VADDPD           Z8, Z4, Z4
+	VMAXPD           (R9)(R8*1), Z1, Z1
+	VMOVUPD          (BX)(R8*1), Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z9
+	VSCALEFPD        Z7, Z9, Z9
+	VADDPD           Z9, Z3, Z3
 	ADDQ             $+64, R8
 	SUBQ             $+8, CX
 	JGE              expsingle
@@ -9011,44 +8962,44 @@ expsingledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	PREFETCHT0       (R10)(R8*1)
-	VMOVUPD.Z        (BX)(R8*1), K1, Z8
-	VFMSUB213PD      Z3, Z2, Z8
-	VMAXPD           Z8, Z0, Z8
-	VADDPD           Z1, Z8, Z3
-	VSUBPD           Z1, Z3, Z9
-	VSUBPD           Z9, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z8
-	VPSLLQ           $0x34, Z3, Z3
-	VMULPD           Z3, Z8, Z8
-	VADDPD           Z8, Z4, K1, Z4
+	VMOVUPD.Z        (R9)(R8*1), K1, Z7
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBLENDMPD        Z7, Z8, K1, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD.Z        (BX)(R8*1), K1, Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z2, Z8
+	VSCALEFPD        Z7, Z8, Z8
+	VADDPD           Z8, Z3, K1, Z3
 
 expdone:
+	VADDPD        Z5, Z3, Z3
 	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPD        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPD        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
-	VADDPD        X3, X4, X4
-	VBROADCASTSD  X4, Z4
-	VMOVSD        X4, (AX)
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VPERMILPD     $0x01, X3, X2
+	VADDPD        X2, X3, X3
+	VBROADCASTSD  X3, Z3
+	VMOVSD        X3, (AX)
 	ADDQ          $+8, AX
+	CMPQ          R9, BX
 	MOVQ          R9, BX
-	DECQ          DI
-	JNZ           row
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -9146,7 +9097,7 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-89
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
@@ -9524,7 +9475,7 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
+	LEAQ         8192(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
@@ -9748,12 +9699,12 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Z2
 	VPADDD       vecWeylf64avx512<>+0(SB), Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+744(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+752(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+760(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+768(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+776(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+784(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+824(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+832(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+840(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+848(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+856(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -9807,10 +9758,10 @@ nt:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 8256(DX)(BX*1)
+	PREFETCHT0 8320(DX)(BX*1)
+	PREFETCHT0 8384(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -9884,10 +9835,10 @@ main:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 8256(DX)(BX*1)
+	PREFETCHT0 8320(DX)(BX*1)
+	PREFETCHT0 8384(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -9926,7 +9877,7 @@ single:
 	VXORPD     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD    (DX)(BX*1), Z7
-	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
 	VMULPD     Z0, Z7, Z7
 	VPCMPQ     $0x02, Z6, Z1, K1
 	VMOVAPD.Z  Z7, K1, Z7
@@ -9954,7 +9905,7 @@ singledone:
 	VXORPD     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 8192(DX)(BX*1)
 	VMULPD     Z0, Z3, Z3
 	VPCMPQ     $0x02, Z6, Z1, K2
 	VMOVAPD.Z  Z3, K2, Z3
@@ -10684,13 +10635,22 @@ DATA vecConstf64avx512<>+688(SB)/8, $0xbfba5a7cf7572a98
 DATA vecConstf64avx512<>+696(SB)/8, $0xc0026aec21bce75a
 DATA vecConstf64avx512<>+704(SB)/8, $0x4086200000000000
 DATA vecConstf64avx512<>+712(SB)/8, $0xc086200000000000
-DATA vecConstf64avx512<>+720(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx512<>+728(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+736(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx512<>+744(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx512<>+752(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx512<>+760(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+768(SB)/8, $0x00000000e3779b90
-DATA vecConstf64avx512<>+776(SB)/8, $0x00000000d5336958
-DATA vecConstf64avx512<>+784(SB)/8, $0x00000000c6ef3720
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $792
+DATA vecConstf64avx512<>+720(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx512<>+728(SB)/8, $0x3e04fdbd25e24b38
+DATA vecConstf64avx512<>+736(SB)/8, $0x3e3c863a9c25f258
+DATA vecConstf64avx512<>+744(SB)/8, $0x3e7b7924359d4cab
+DATA vecConstf64avx512<>+752(SB)/8, $0x3eb629f9b90c7fca
+DATA vecConstf64avx512<>+760(SB)/8, $0x3eeffce28e57ac30
+DATA vecConstf64avx512<>+768(SB)/8, $0x3f243090714c8cd1
+DATA vecConstf64avx512<>+776(SB)/8, $0x3f55d87fec968081
+DATA vecConstf64avx512<>+784(SB)/8, $0x3f83b2ab6fa6611c
+DATA vecConstf64avx512<>+792(SB)/8, $0x3fac6b08d704f124
+DATA vecConstf64avx512<>+800(SB)/8, $0x3fcebfbdff82c511
+DATA vecConstf64avx512<>+808(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+816(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+824(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+832(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+840(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+848(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+856(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $864

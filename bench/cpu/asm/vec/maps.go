@@ -83,8 +83,8 @@ func (g *gen) maps() {
 	}
 }
 
-// fetchDistance is half a page.
-const fetchDistance = 2048
+// fetchDistance is two pages: what a core reads from memory in its latency, and as much again.
+const fetchDistance = 8192
 
 // fetchAhead fetches what is needed that much later. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
