@@ -7154,49 +7154,52 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF32AVX2(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-49
+TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    lds+24(FP), BX
-	SHLQ    $0x02, DX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
 	SHLQ    $0x02, BX
-	MOVBQZX nt+48(FP), SI
-	MOVQ    n+40(FP), DI
-	SHLQ    $0x02, DI
+	SHLQ    $0x02, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
 
 columns:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ m+32(FP), R10
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
 
 square:
-	VMOVUPS    (R9), Y0
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y1
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y2
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y3
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y4
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y5
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y6
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Y7
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
+	PREFETCHT0 (DX)(R8*1)
+	PREFETCHT0 64(DX)(R8*1)
+	PREFETCHT0 128(DX)(R8*1)
+	PREFETCHT0 192(DX)(R8*1)
+	ADDQ       $+256, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPS    (R10), Y0
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y1
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y2
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y3
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y4
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y5
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y6
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y7
+	ADDQ       SI, R10
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
 	VUNPCKLPS  Y3, Y2, Y1
@@ -7221,53 +7224,53 @@ square:
 	VPERM2F128 $0x31, Y5, Y8, Y5
 	VPERM2F128 $0x20, Y4, Y0, Y8
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	TESTQ      SI, SI
+	TESTQ      DI, DI
 	JNE        nt
-	MOVQ       R8, R11
-	VMOVUPS    Y6, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y7, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y2, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y8, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y3, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y1, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y5, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Y0, (R11)
+	MOVQ       R9, R12
+	VMOVUPS    Y6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y8, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y0, (R12)
 	JMP        stored
 
 nt:
-	MOVQ     R8, R11
-	VMOVNTPS Y6, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y7, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y2, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y8, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y3, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y1, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y5, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Y0, (R11)
+	MOVQ     R9, R12
+	VMOVNTPS Y6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y0, (R12)
 
 stored:
-	ADDQ $+32, R8
-	SUBQ $+8, R10
+	ADDQ $+32, R9
+	SUBQ $+8, R11
 	JNZ  square
 	ADDQ $+32, CX
-	MOVQ DX, R8
-	SHLQ $0x03, R8
-	ADDQ R8, AX
-	SUBQ $+8, n+40(FP)
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	ADDQ R9, AX
+	SUBQ $+8, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET

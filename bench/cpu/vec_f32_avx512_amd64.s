@@ -8935,73 +8935,80 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF32AVX512(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-49
+TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    lds+24(FP), BX
-	SHLQ    $0x02, DX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
 	SHLQ    $0x02, BX
-	MOVBQZX nt+48(FP), SI
-	MOVQ    n+40(FP), DI
-	SHLQ    $0x02, DI
+	SHLQ    $0x02, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
 
 columns:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ m+32(FP), R10
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
 
 square:
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z4
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z5
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z6
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z7
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z8
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z9
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z10
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z11
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z12
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z13
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z14
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPS    (R9), Z15
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
+	PREFETCHT0 (DX)(R8*1)
+	PREFETCHT0 64(DX)(R8*1)
+	PREFETCHT0 128(DX)(R8*1)
+	PREFETCHT0 192(DX)(R8*1)
+	PREFETCHT0 256(DX)(R8*1)
+	PREFETCHT0 320(DX)(R8*1)
+	PREFETCHT0 384(DX)(R8*1)
+	PREFETCHT0 448(DX)(R8*1)
+	PREFETCHT0 512(DX)(R8*1)
+	PREFETCHT0 576(DX)(R8*1)
+	PREFETCHT0 640(DX)(R8*1)
+	PREFETCHT0 704(DX)(R8*1)
+	PREFETCHT0 768(DX)(R8*1)
+	PREFETCHT0 832(DX)(R8*1)
+	PREFETCHT0 896(DX)(R8*1)
+	PREFETCHT0 960(DX)(R8*1)
+	ADDQ       $+1024, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPS    (R10), Z0
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z4
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z5
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z6
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z7
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z8
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z9
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z10
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z11
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z12
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z13
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z14
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z15
+	ADDQ       SI, R10
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z0
 	VUNPCKLPS  Z3, Z2, Z1
@@ -9066,85 +9073,85 @@ square:
 	VSHUFF64X2 $0xdd, Z17, Z9, Z9
 	VSHUFF64X2 $0x88, Z4, Z0, Z12
 	VSHUFF64X2 $0xdd, Z4, Z0, Z0
-	TESTQ      SI, SI
+	TESTQ      DI, DI
 	JNE        nt
-	MOVQ       R8, R11
-	VMOVUPS    Z11, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z6, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z13, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z8, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z15, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z10, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z16, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z12, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z14, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z7, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z2, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z9, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z3, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z1, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z5, (R11)
-	ADDQ       DX, R11
-	VMOVUPS    Z0, (R11)
+	MOVQ       R9, R12
+	VMOVUPS    Z11, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z13, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z8, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z15, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z10, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z16, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z12, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z14, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z9, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z0, (R12)
 	JMP        stored
 
 nt:
-	MOVQ     R8, R11
-	VMOVNTPS Z11, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z6, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z13, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z8, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z15, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z10, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z16, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z12, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z14, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z7, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z2, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z9, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z3, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z1, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z5, (R11)
-	ADDQ     DX, R11
-	VMOVNTPS Z0, (R11)
+	MOVQ     R9, R12
+	VMOVNTPS Z11, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z13, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z15, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z10, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z16, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z12, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z14, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z9, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z0, (R12)
 
 stored:
-	ADDQ $+64, R8
-	SUBQ $+16, R10
+	ADDQ $+64, R9
+	SUBQ $+16, R11
 	JNZ  square
 	ADDQ $+64, CX
-	MOVQ DX, R8
-	SHLQ $0x04, R8
-	ADDQ R8, AX
-	SUBQ $+16, n+40(FP)
+	MOVQ BX, R9
+	SHLQ $0x04, R9
+	ADDQ R9, AX
+	SUBQ $+16, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET

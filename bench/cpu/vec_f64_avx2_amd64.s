@@ -7911,37 +7911,42 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF64AVX2(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-49
+TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    lds+24(FP), BX
-	SHLQ    $0x03, DX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
 	SHLQ    $0x03, BX
-	MOVBQZX nt+48(FP), SI
-	MOVQ    n+40(FP), DI
-	SHLQ    $0x03, DI
+	SHLQ    $0x03, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
 
 columns:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ m+32(FP), R10
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
 
 square:
-	VMOVUPD    (R9), Y0
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Y1
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Y2
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Y3
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
+	PREFETCHT0 (DX)(R8*1)
+	PREFETCHT0 64(DX)(R8*1)
+	ADDQ       $+128, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPD    (R10), Y0
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y1
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y3
+	ADDQ       SI, R10
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
 	VUNPCKLPD  Y3, Y2, Y1
@@ -7950,37 +7955,37 @@ square:
 	VPERM2F128 $0x31, Y1, Y4, Y1
 	VPERM2F128 $0x20, Y2, Y0, Y4
 	VPERM2F128 $0x31, Y2, Y0, Y0
-	TESTQ      SI, SI
+	TESTQ      DI, DI
 	JNE        nt
-	MOVQ       R8, R11
-	VMOVUPD    Y3, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Y4, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Y1, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Y0, (R11)
+	MOVQ       R9, R12
+	VMOVUPD    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y4, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y0, (R12)
 	JMP        stored
 
 nt:
-	MOVQ     R8, R11
-	VMOVNTPD Y3, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Y4, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Y1, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Y0, (R11)
+	MOVQ     R9, R12
+	VMOVNTPD Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y4, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y0, (R12)
 
 stored:
-	ADDQ $+32, R8
-	SUBQ $+4, R10
+	ADDQ $+32, R9
+	SUBQ $+4, R11
 	JNZ  square
 	ADDQ $+32, CX
-	MOVQ DX, R8
-	SHLQ $0x02, R8
-	ADDQ R8, AX
-	SUBQ $+4, n+40(FP)
+	MOVQ BX, R9
+	SHLQ $0x02, R9
+	ADDQ R9, AX
+	SUBQ $+4, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET

@@ -10263,49 +10263,56 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF64AVX512(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-49
+TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    lds+24(FP), BX
-	SHLQ    $0x03, DX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
 	SHLQ    $0x03, BX
-	MOVBQZX nt+48(FP), SI
-	MOVQ    n+40(FP), DI
-	SHLQ    $0x03, DI
+	SHLQ    $0x03, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
 
 columns:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ m+32(FP), R10
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
 
 square:
-	VMOVUPD    (R9), Z0
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z1
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z2
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z3
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z4
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z5
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z6
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
-	VMOVUPD    (R9), Z7
-	PREFETCHT0 (R9)(DI*1)
-	ADDQ       BX, R9
+	PREFETCHT0 (DX)(R8*1)
+	PREFETCHT0 64(DX)(R8*1)
+	PREFETCHT0 128(DX)(R8*1)
+	PREFETCHT0 192(DX)(R8*1)
+	PREFETCHT0 256(DX)(R8*1)
+	PREFETCHT0 320(DX)(R8*1)
+	PREFETCHT0 384(DX)(R8*1)
+	PREFETCHT0 448(DX)(R8*1)
+	ADDQ       $+512, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPD    (R10), Z0
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z1
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z2
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z3
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z4
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z5
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z6
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z7
+	ADDQ       SI, R10
 	VUNPCKLPD  Z1, Z0, Z8
 	VUNPCKHPD  Z1, Z0, Z0
 	VUNPCKLPD  Z3, Z2, Z1
@@ -10330,53 +10337,53 @@ square:
 	VSHUFF64X2 $0xdd, Z9, Z3, Z3
 	VSHUFF64X2 $0x88, Z2, Z0, Z6
 	VSHUFF64X2 $0xdd, Z2, Z0, Z0
-	TESTQ      SI, SI
+	TESTQ      DI, DI
 	JNE        nt
-	MOVQ       R8, R11
-	VMOVUPD    Z5, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z4, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z8, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z6, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z7, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z3, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z1, (R11)
-	ADDQ       DX, R11
-	VMOVUPD    Z0, (R11)
+	MOVQ       R9, R12
+	VMOVUPD    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z4, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z8, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z0, (R12)
 	JMP        stored
 
 nt:
-	MOVQ     R8, R11
-	VMOVNTPD Z5, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z4, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z8, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z6, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z7, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z3, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z1, (R11)
-	ADDQ     DX, R11
-	VMOVNTPD Z0, (R11)
+	MOVQ     R9, R12
+	VMOVNTPD Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z4, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z0, (R12)
 
 stored:
-	ADDQ $+64, R8
-	SUBQ $+8, R10
+	ADDQ $+64, R9
+	SUBQ $+8, R11
 	JNZ  square
 	ADDQ $+64, CX
-	MOVQ DX, R8
-	SHLQ $0x03, R8
-	ADDQ R8, AX
-	SUBQ $+8, n+40(FP)
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	ADDQ R9, AX
+	SUBQ $+8, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET
