@@ -34,8 +34,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -96,7 +96,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -136,8 +136,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y3, Y1, Y3
@@ -198,7 +198,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y3, Y0, Y3
 	VMAXPS       Y3, Y1, Y3
 	VMOVAPS      Y2, Y4
@@ -236,7 +236,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y2, Y5
@@ -301,8 +301,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -375,7 +375,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -421,8 +421,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
 	VMINPS       Y3, Y0, Y3
@@ -495,7 +495,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
@@ -539,7 +539,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
@@ -610,8 +610,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -672,7 +672,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -712,8 +712,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -774,7 +774,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
@@ -812,7 +812,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
@@ -995,8 +995,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1061,7 +1061,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -1103,8 +1103,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1169,7 +1169,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
@@ -1209,7 +1209,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
@@ -1277,8 +1277,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1335,7 +1335,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -1373,8 +1373,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -1431,7 +1431,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -1467,7 +1467,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -2552,8 +2552,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2623,7 +2623,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2668,8 +2668,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2739,7 +2739,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2782,7 +2782,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -2857,8 +2857,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2920,7 +2920,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -2961,8 +2961,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -3024,7 +3024,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
@@ -3063,7 +3063,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
@@ -3134,8 +3134,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -3197,7 +3197,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -3238,8 +3238,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
@@ -3301,7 +3301,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
@@ -3340,7 +3340,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
@@ -4109,8 +4109,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
@@ -4169,7 +4169,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
@@ -4208,8 +4208,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
@@ -4268,7 +4268,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
@@ -4305,7 +4305,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VMULPS       Y5, Y5, Y6
@@ -4371,8 +4371,8 @@ row:
 ntloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4425,7 +4425,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS      (CX), Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
@@ -4461,8 +4461,8 @@ main:
 mainloop:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4515,7 +4515,7 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
@@ -4549,7 +4549,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   (CX), Y4, Y5
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VXORPS       vecConstf32avx2<>+992(SB), Y5, Y5
@@ -4922,7 +4922,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	LEAQ         8192(CX), R12
+	LEAQ         2048(CX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -5648,7 +5648,7 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
@@ -5728,7 +5728,7 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
@@ -6121,7 +6121,7 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-85
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
@@ -6501,7 +6501,7 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
@@ -6761,8 +6761,8 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 8192(CX)(BX*1)
-	PREFETCHT0 8224(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -6806,8 +6806,8 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 8192(CX)(BX*1)
-	PREFETCHT0 8224(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -6838,7 +6838,7 @@ single:
 	VXORPS     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPS    (CX)(BX*1), Y7
-	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y7, Y7
 	VPCMPGTD   Y6, Y1, Y6
 	VANDNPS    Y7, Y6, Y7
@@ -6866,7 +6866,7 @@ singledone:
 	VXORPS     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPS (CX)(BX*1), Y6, Y3
-	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y3, Y3
 	VPCMPGTD   Y7, Y1, Y0
 	VANDNPS    Y3, Y0, Y3

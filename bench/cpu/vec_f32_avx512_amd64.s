@@ -36,10 +36,10 @@ ntloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -116,7 +116,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -150,10 +150,10 @@ mainloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z3, Z0, Z3
 	VMINPS            Z5, Z0, Z5
 	VMINPS            Z7, Z0, Z7
@@ -230,7 +230,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -260,7 +260,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z3, Z0, Z3
 	VMAXPS            Z3, Z1, Z3
 	VMOVAPS           Z2, Z4
@@ -319,10 +319,10 @@ ntloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
 	VMOVUPS          192(DX), Z11
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -455,7 +455,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -503,10 +503,10 @@ mainloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z8
 	VMOVUPS          192(DX), Z11
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -639,7 +639,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -683,7 +683,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -756,10 +756,10 @@ ntloop:
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z14
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -868,7 +868,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -910,10 +910,10 @@ mainloop:
 	VMOVUPS           64(DX), Z6
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z14
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
@@ -1022,7 +1022,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -1060,7 +1060,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS            Z3, Z0, Z3
 	VADDPS            Z3, Z3, Z3
@@ -1269,10 +1269,10 @@ ntloop:
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
 	VMOVUPS          192(DX), Z18
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1389,7 +1389,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1433,10 +1433,10 @@ mainloop:
 	VMOVUPS          64(DX), Z8
 	VMOVUPS          128(DX), Z13
 	VMOVUPS          192(DX), Z18
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1553,7 +1553,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1593,7 +1593,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VBROADCASTSS     vecConstf32avx512<>+140(SB), Z5
@@ -1663,10 +1663,10 @@ ntloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1783,7 +1783,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1827,10 +1827,10 @@ mainloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -1947,7 +1947,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -1987,7 +1987,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -3310,10 +3310,10 @@ ntloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
 	VMOVUPS          192(DX), Z9
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPS          (R9), Z4
 	VMOVUPS          64(R9), Z6
 	VMOVUPS          128(R9), Z8
@@ -3439,7 +3439,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3486,10 +3486,10 @@ mainloop:
 	VMOVUPS          64(DX), Z5
 	VMOVUPS          128(DX), Z7
 	VMOVUPS          192(DX), Z9
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPS          (R9), Z4
 	VMOVUPS          64(R9), Z6
 	VMOVUPS          128(R9), Z8
@@ -3615,7 +3615,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPS          (R9), Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3658,7 +3658,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPS.Z        (R9), K1, Z4
 	VADDPS           Z4, Z3, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3735,10 +3735,10 @@ ntloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPS           (R9), Z4
 	VMOVUPS           64(R9), Z6
 	VMOVUPS           128(R9), Z8
@@ -3864,7 +3864,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -3911,10 +3911,10 @@ mainloop:
 	VMOVUPS           64(DX), Z5
 	VMOVUPS           128(DX), Z7
 	VMOVUPS           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPS           (R9), Z4
 	VMOVUPS           64(R9), Z6
 	VMOVUPS           128(R9), Z8
@@ -4040,7 +4040,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPS           (R9), Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -4083,7 +4083,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPS.Z         (R9), K1, Z4
 	VADDPS            Z4, Z3, Z3
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
@@ -4160,10 +4160,10 @@ ntloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -4289,7 +4289,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -4336,10 +4336,10 @@ mainloop:
 	VMOVUPS           64(DX), Z8
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -4465,7 +4465,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -4508,7 +4508,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS            Z4, Z2, Z4
 	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
@@ -5459,10 +5459,10 @@ ntloop:
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
 	VMOVUPS          192(DX), Z15
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
@@ -5583,7 +5583,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5628,10 +5628,10 @@ mainloop:
 	VMOVUPS          64(DX), Z7
 	VMOVUPS          128(DX), Z11
 	VMOVUPS          192(DX), Z15
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
@@ -5752,7 +5752,7 @@ maindone:
 
 singleloop:
 	VMOVUPS          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5793,7 +5793,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPS.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z3, Z4
 	VMINPS           Z4, Z2, Z4
 	VMULPS           Z4, Z4, Z5
@@ -5865,10 +5865,10 @@ ntloop:
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z13
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z4, Z0, Z4
 	VMINPS            Z7, Z0, Z7
 	VMINPS            Z10, Z0, Z10
@@ -5977,7 +5977,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS           (DX), Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6019,10 +6019,10 @@ mainloop:
 	VMOVUPS           64(DX), Z7
 	VMOVUPS           128(DX), Z10
 	VMOVUPS           192(DX), Z13
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPS            Z4, Z0, Z4
 	VMINPS            Z7, Z0, Z7
 	VMINPS            Z10, Z0, Z10
@@ -6131,7 +6131,7 @@ maindone:
 
 singleloop:
 	VMOVUPS           (DX), Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6169,7 +6169,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPS.Z         (DX), K1, Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPS            Z4, Z0, Z4
 	VMAXPS            Z4, Z1, Z4
 	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
@@ -6592,7 +6592,7 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	LEAQ         8192(DX), R12
+	LEAQ         2048(DX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -7299,7 +7299,7 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
@@ -7381,7 +7381,7 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
@@ -7755,7 +7755,7 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-85
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
@@ -8137,7 +8137,7 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
@@ -8422,10 +8422,10 @@ nt:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 8192(DX)(BX*1)
-	PREFETCHT0 8256(DX)(BX*1)
-	PREFETCHT0 8320(DX)(BX*1)
-	PREFETCHT0 8384(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -8499,10 +8499,10 @@ main:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 8192(DX)(BX*1)
-	PREFETCHT0 8256(DX)(BX*1)
-	PREFETCHT0 8320(DX)(BX*1)
-	PREFETCHT0 8384(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -8541,7 +8541,7 @@ single:
 	VXORPS     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS    (DX)(BX*1), Z7
-	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
 	VMULPS     Z0, Z7, Z7
 	VPCMPD     $0x02, Z6, Z1, K1
 	VMOVAPS.Z  Z7, K1, Z7
@@ -8569,7 +8569,7 @@ singledone:
 	VXORPS     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
 	VMULPS     Z0, Z3, Z3
 	VPCMPD     $0x02, Z6, Z1, K2
 	VMOVAPS.Z  Z3, K2, Z3

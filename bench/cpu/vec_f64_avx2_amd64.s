@@ -34,8 +34,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -106,7 +106,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -151,8 +151,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y3, Y1, Y3
@@ -223,7 +223,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y3, Y0, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVAPD      Y2, Y4
@@ -266,7 +266,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y2, Y5
@@ -336,8 +336,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -454,7 +454,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -522,8 +522,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y3, Y0, Y3
@@ -640,7 +640,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMULPD       Y3, Y3, Y4
@@ -706,7 +706,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMULPD       Y4, Y4, Y5
@@ -799,8 +799,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -871,7 +871,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -916,8 +916,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -988,7 +988,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y2
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -1031,7 +1031,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
@@ -1219,8 +1219,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1329,7 +1329,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -1393,8 +1393,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1503,7 +1503,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -1565,7 +1565,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -1655,8 +1655,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1723,7 +1723,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1766,8 +1766,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1834,7 +1834,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -1875,7 +1875,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -2965,8 +2965,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3080,7 +3080,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3147,8 +3147,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3262,7 +3262,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3327,7 +3327,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -3424,8 +3424,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3497,7 +3497,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3543,8 +3543,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3616,7 +3616,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
@@ -3660,7 +3660,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
@@ -3736,8 +3736,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -3809,7 +3809,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -3855,8 +3855,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -3928,7 +3928,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
@@ -3972,7 +3972,7 @@ singledone:
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
@@ -4746,8 +4746,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
@@ -4816,7 +4816,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -4860,8 +4860,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
@@ -4930,7 +4930,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y3
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -4972,7 +4972,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -5043,8 +5043,8 @@ row:
 ntloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5107,7 +5107,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD      (CX), Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
@@ -5148,8 +5148,8 @@ main:
 mainloop:
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   8192(CX)
-	PREFETCHT0   8224(CX)
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5212,7 +5212,7 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y4
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
@@ -5251,7 +5251,7 @@ singledone:
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
 	VMASKMOVPD   (CX), Y4, Y5
-	PREFETCHT0   8192(CX)
+	PREFETCHT0   2048(CX)
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
 	VXORPD       vecConstf64avx2<>+1792(SB), Y5, Y5
@@ -5629,7 +5629,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 
 row:
 	LEAQ         (CX)(DI*1), R11
-	LEAQ         8192(CX), R12
+	LEAQ         2048(CX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -6401,7 +6401,7 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
@@ -6479,7 +6479,7 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (CX)(DX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
@@ -6894,7 +6894,7 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-89
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
@@ -7270,7 +7270,7 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (CX)(BX*1), R8
-	LEAQ         8192(CX), R9
+	LEAQ         2048(CX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
@@ -7528,8 +7528,8 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 8192(CX)(BX*1)
-	PREFETCHT0 8224(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -7573,8 +7573,8 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 8192(CX)(BX*1)
-	PREFETCHT0 8224(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
+	PREFETCHT0 2080(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -7605,7 +7605,7 @@ single:
 	VXORPD     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPD    (CX)(BX*1), Y7
-	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y7, Y7
 	VPCMPGTQ   Y6, Y1, Y6
 	VANDNPD    Y7, Y6, Y7
@@ -7633,7 +7633,7 @@ singledone:
 	VXORPD     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPD (CX)(BX*1), Y6, Y3
-	PREFETCHT0 8192(CX)(BX*1)
+	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y3, Y3
 	VPCMPGTQ   Y7, Y1, Y0
 	VANDNPD    Y3, Y0, Y3

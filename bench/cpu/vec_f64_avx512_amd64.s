@@ -36,10 +36,10 @@ ntloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -136,7 +136,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -175,10 +175,10 @@ mainloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z3, Z0, Z3
 	VMINPD            Z5, Z0, Z5
 	VMINPD            Z7, Z0, Z7
@@ -275,7 +275,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -310,7 +310,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z3, Z0, Z3
 	VMAXPD            Z3, Z1, Z3
 	VMOVAPD           Z2, Z4
@@ -374,10 +374,10 @@ ntloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
 	VMOVUPD          192(DX), Z17
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -598,7 +598,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -668,10 +668,10 @@ mainloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z12
 	VMOVUPD          192(DX), Z17
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -892,7 +892,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -958,7 +958,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z2
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -1053,10 +1053,10 @@ ntloop:
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z14
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -1185,7 +1185,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1232,10 +1232,10 @@ mainloop:
 	VMOVUPD           64(DX), Z6
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z14
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
@@ -1364,7 +1364,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1407,7 +1407,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z2
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD            Z3, Z0, Z3
 	VADDPD            Z3, Z3, Z3
@@ -1621,10 +1621,10 @@ ntloop:
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
 	VMOVUPD          192(DX), Z18
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1829,7 +1829,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1895,10 +1895,10 @@ mainloop:
 	VMOVUPD          64(DX), Z8
 	VMOVUPD          128(DX), Z13
 	VMOVUPD          192(DX), Z18
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2103,7 +2103,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2165,7 +2165,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2257,10 +2257,10 @@ ntloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2409,7 +2409,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2461,10 +2461,10 @@ mainloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2613,7 +2613,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -2661,7 +2661,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -3992,10 +3992,10 @@ ntloop:
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
 	VMOVUPD          192(DX), Z9
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -4209,7 +4209,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4278,10 +4278,10 @@ mainloop:
 	VMOVUPD          64(DX), Z5
 	VMOVUPD          128(DX), Z7
 	VMOVUPD          192(DX), Z9
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -4495,7 +4495,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4560,7 +4560,7 @@ singledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4659,10 +4659,10 @@ ntloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPD           (R9), Z4
 	VMOVUPD           64(R9), Z6
 	VMOVUPD           128(R9), Z8
@@ -4820,7 +4820,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4875,10 +4875,10 @@ mainloop:
 	VMOVUPD           64(DX), Z5
 	VMOVUPD           128(DX), Z7
 	VMOVUPD           192(DX), Z9
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMOVUPD           (R9), Z4
 	VMOVUPD           64(R9), Z6
 	VMOVUPD           128(R9), Z8
@@ -5036,7 +5036,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPD           (R9), Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -5087,7 +5087,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMOVUPD.Z         (R9), K1, Z4
 	VADDPD            Z4, Z3, Z3
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
@@ -5172,10 +5172,10 @@ ntloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -5333,7 +5333,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -5388,10 +5388,10 @@ mainloop:
 	VMOVUPD           64(DX), Z8
 	VMOVUPD           128(DX), Z13
 	VMOVUPD           192(DX), Z18
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -5549,7 +5549,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -5600,7 +5600,7 @@ singledone:
 	DECQ              R11
 	KMOVW             R11, K1
 	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD            Z4, Z2, Z4
 	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
@@ -6559,10 +6559,10 @@ ntloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
 	VMOVUPD          192(DX), Z15
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
@@ -6715,7 +6715,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -6768,10 +6768,10 @@ mainloop:
 	VMOVUPD          64(DX), Z7
 	VMOVUPD          128(DX), Z11
 	VMOVUPD          192(DX), Z15
-	PREFETCHT0       8192(DX)
-	PREFETCHT0       8256(DX)
-	PREFETCHT0       8320(DX)
-	PREFETCHT0       8384(DX)
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
@@ -6924,7 +6924,7 @@ maindone:
 
 singleloop:
 	VMOVUPD          (DX), Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -6973,7 +6973,7 @@ singledone:
 	DECQ             R9
 	KMOVW            R9, K1
 	VMOVUPD.Z        (DX), K1, Z3
-	PREFETCHT0       8192(DX)
+	PREFETCHT0       2048(DX)
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -7053,10 +7053,10 @@ ntloop:
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z13
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -7197,7 +7197,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD           (DX), Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7247,10 +7247,10 @@ mainloop:
 	VMOVUPD           64(DX), Z7
 	VMOVUPD           128(DX), Z10
 	VMOVUPD           192(DX), Z13
-	PREFETCHT0        8192(DX)
-	PREFETCHT0        8256(DX)
-	PREFETCHT0        8320(DX)
-	PREFETCHT0        8384(DX)
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -7391,7 +7391,7 @@ maindone:
 
 singleloop:
 	VMOVUPD           (DX), Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7437,7 +7437,7 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	VMOVUPD.Z         (DX), K1, Z4
-	PREFETCHT0        8192(DX)
+	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
@@ -7868,7 +7868,7 @@ TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
 
 row:
 	LEAQ         (DX)(R8*1), R11
-	LEAQ         8192(DX), R12
+	LEAQ         2048(DX), R12
 	CMPQ         R12, R11
 	CMOVQLT      R11, R12
 	MOVQ         room+24(FP), R13
@@ -8621,7 +8621,7 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
@@ -8701,7 +8701,7 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 
 row:
 	LEAQ         (DX)(BX*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
@@ -9097,7 +9097,7 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-89
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
@@ -9475,7 +9475,7 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 
 row:
 	LEAQ         (DX)(SI*1), R8
-	LEAQ         8192(DX), R9
+	LEAQ         2048(DX), R9
 	CMPQ         R9, R8
 	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
@@ -9758,10 +9758,10 @@ nt:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 8192(DX)(BX*1)
-	PREFETCHT0 8256(DX)(BX*1)
-	PREFETCHT0 8320(DX)(BX*1)
-	PREFETCHT0 8384(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -9835,10 +9835,10 @@ main:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 8192(DX)(BX*1)
-	PREFETCHT0 8256(DX)(BX*1)
-	PREFETCHT0 8320(DX)(BX*1)
-	PREFETCHT0 8384(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -9877,7 +9877,7 @@ single:
 	VXORPD     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD    (DX)(BX*1), Z7
-	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
 	VMULPD     Z0, Z7, Z7
 	VPCMPQ     $0x02, Z6, Z1, K1
 	VMOVAPD.Z  Z7, K1, Z7
@@ -9905,7 +9905,7 @@ singledone:
 	VXORPD     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 8192(DX)(BX*1)
+	PREFETCHT0 2048(DX)(BX*1)
 	VMULPD     Z0, Z3, Z3
 	VPCMPQ     $0x02, Z6, Z1, K2
 	VMOVAPD.Z  Z3, K2, Z3

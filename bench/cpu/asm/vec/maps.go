@@ -83,13 +83,18 @@ func (g *gen) maps() {
 	}
 }
 
-// fetchDistance is two pages: what a core reads from memory in its latency, and as much again.
-const fetchDistance = 8192
+// fetchDistance is half a page. Kernels that run over blocks of workers, too, fetch no further: see
+// blocksOf.
+const fetchDistance = 2048
 
-// fetchAhead fetches what is needed that much later. Kernels that take long for a
+// matrixDistance is that of what is read once, a matrix in memory: two pages, as much as a core
+// reads in the latency of memory, and again.
+const matrixDistance = 8192
+
+// fetchAhead fetches what is needed a distance later. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
-func (g *gen) fetchAhead(src, at reg.Register, u int) {
-	m := operand.Mem{Base: src, Disp: fetchDistance + u*g.isa.Bytes}
+func (g *gen) fetchAhead(src, at reg.Register, distance, u int) {
+	m := operand.Mem{Base: src, Disp: distance + u*g.isa.Bytes}
 	if at != nil {
 		m.Index, m.Scale = at, 1
 	}
@@ -164,14 +169,14 @@ func (g *gen) mapKernel(k mapped) {
 			case k.gather:
 				g.emit("PREFETCHT0", at(next, u))
 			case k.unroll < 8:
-				g.fetchAhead(src, nil, u)
+				g.fetchAhead(src, nil, fetchDistance, u)
 			}
 			w := v
 			w.y = func() reg.Register {
 				r := g.vector()
 				g.get(at(y, u), mask, r)
 				if k.yFar {
-					g.fetchAhead(y, nil, u)
+					g.fetchAhead(y, nil, matrixDistance, u)
 				}
 				return r
 			}

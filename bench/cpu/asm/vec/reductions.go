@@ -195,7 +195,7 @@ func (g *gen) rowExpSums() {
 	g.op("VMUL", g.num(math.Log2E), largest, scaled)
 	g.set(lowest, highest)
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.LEAQ(operand.Mem{Base: next, Disp: 2 * fetchDistance}, far)
+	g.LEAQ(operand.Mem{Base: next, Disp: 2 * matrixDistance}, far)
 	g.DECQ(m)
 	g.CMOVQEQ(src, next)
 	acc := g.accumulate(g.num(0))
