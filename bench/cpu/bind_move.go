@@ -1,6 +1,10 @@
 package cpu
 
-import "hwcal/bench"
+import (
+	"unsafe"
+
+	"hwcal/bench"
+)
 
 func init() {
 	register("embedding", bindEmbedding[float32], bindEmbedding[float64])
@@ -43,26 +47,34 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// transposeBlock is the number of rows and of columns that are transposed at a time. Rows
-// of that many elements are some cache lines.
-const transposeBlock = 64
+// A transposition takes blocks of a matrix, whose rows are transposeRead bytes long, enough for
+// memory to read them in order, and whose columns become transposeWrite bytes, two lines: of one
+// at a time, memory writes half as much.
+const (
+	transposeRead  = 1024
+	transposeWrite = 128
+)
 
 // bindTranspose cuts a matrix into blocks, one row of them after the other.
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	transpose, square := vecKernelsFor[T](ws.isa).transpose, squareOf[T](ws.isa)
-	across := ceilDiv(n, transposeBlock)
-	parts := partsOf(ws, ceilDiv(m, transposeBlock)*across, 1)
+	size := int(unsafe.Sizeof(T(0)))
+	high, wide := transposeWrite/size, transposeRead/size
+	across := ceilDiv(n, wide)
+	parts := partsOf(ws, ceilDiv(m, high)*across, 1)
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		nt = nt && m%lineElems == 0
 		return func(w *worker) {
-			for b := parts[w.id].lo; b < parts[w.id].hi; b++ {
-				i, j := b/across*transposeBlock, b%across*transposeBlock
-				rows, cols := min(transposeBlock, m-i), min(transposeBlock, n-j)
+			p := parts[w.id]
+			for b := p.lo; b < p.hi; b++ {
+				i, j := b/across*high, b%across*wide
+				rows, cols := min(high, m-i), min(wide, n-j)
 				wholeRows, wholeCols := rows/square*square, cols/square*square
 				if wholeRows > 0 && wholeCols > 0 {
-					transpose(&dst[j*m+i], &src[i*n+j], m, n, wholeRows, wholeCols, nt)
+					next := min(b+1, p.hi-1)
+					transpose(&dst[j*m+i], &src[i*n+j], &src[next/across*high*n+next%across*wide], m, n, wholeRows, wholeCols, nt)
 				}
 				for r := i; r < i+rows; r++ {
 					first := j

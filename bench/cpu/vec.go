@@ -98,8 +98,8 @@ type vecKernels[T float] struct {
 	// are two vectors at most.
 	copyColumns func(dst, src *T, lds, m, n int)
 	// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of
-	// squareOf the instruction set.
-	transpose func(dst, src *T, ldd, lds, m, n int, nt bool)
+	// squareOf the instruction set, while a block of as many elements at next is fetched.
+	transpose func(dst, src, next *T, ldd, lds, m, n int, nt bool)
 }
 
 // squareOf is the side of the squares that transpose takes.

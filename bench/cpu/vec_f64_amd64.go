@@ -213,10 +213,10 @@ func vecColSumF64AVX512(dst, src *float64, ld, m, n int)
 func vecColSumF64AVX2(dst, src *float64, ld, m, n int)
 
 //go:noescape
-func vecTransposeF64AVX512(dst, src *float64, ldd, lds, m, n int, nt bool)
+func vecTransposeF64AVX512(dst, src, next *float64, ldd, lds, m, n int, nt bool)
 
 //go:noescape
-func vecTransposeF64AVX2(dst, src *float64, ldd, lds, m, n int, nt bool)
+func vecTransposeF64AVX2(dst, src, next *float64, ldd, lds, m, n int, nt bool)
 
 //go:noescape
 func vecRowSumsF64AVX512(dst, src *float64, lds, m, n int)

@@ -142,7 +142,8 @@ func vecColSumF32AVX512(dst, src *float32, ld, m, n int)
 //go:noescape
 func vecColSumF32AVX2(dst, src *float32, ld, m, n int)
 
-// vecTransposeF32AVX512, for m and n multiples of the lanes of a vector:
+// vecTransposeF32AVX512, for m and n multiples of the lanes of a vector, with the block at
+// next fetched meanwhile:
 //
 //	for i := range m {
 //		for j := range n {
@@ -151,12 +152,12 @@ func vecColSumF32AVX2(dst, src *float32, ld, m, n int)
 //	}
 //
 //go:noescape
-func vecTransposeF32AVX512(dst, src *float32, ldd, lds, m, n int, nt bool)
+func vecTransposeF32AVX512(dst, src, next *float32, ldd, lds, m, n int, nt bool)
 
 // vecTransposeF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTransposeF32AVX2(dst, src *float32, ldd, lds, m, n int, nt bool)
+func vecTransposeF32AVX2(dst, src, next *float32, ldd, lds, m, n int, nt bool)
 
 // vecRowSumsF32AVX512:
 //

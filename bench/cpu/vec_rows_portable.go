@@ -122,7 +122,7 @@ func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n int, 
 	}
 }
 
-func transposeSquaresPortable[T float](dst, src *T, ldd, lds, m, n int, _ bool) {
+func transposeSquaresPortable[T float](dst, src, _ *T, ldd, lds, m, n int, _ bool) {
 	to, from := unsafe.Slice(dst, (n-1)*ldd+m), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {

@@ -111,7 +111,7 @@ func testTranspose[T float](t *testing.T, isa ISA) {
 		fillRandom(r, src, m, n, n)
 		for _, nt := range []bool{false, true} {
 			clear(dst)
-			vecKernelsFor[T](isa).transpose(&dst[0], &src[0], m, n, m, n, nt && m*int(unsafe.Sizeof(T(0)))%64 == 0)
+			vecKernelsFor[T](isa).transpose(&dst[0], &src[0], &src[0], m, n, m, n, nt && m*int(unsafe.Sizeof(T(0)))%64 == 0)
 			for i := range src {
 				if got := dst[i%n*m+i/n]; got != src[i] {
 					t.Fatalf("cpu: %s %T %dx%d nt %v: [%d,%d] = %g, want %g", isa, got, m, n, nt, i%n, i/n, got, src[i])

@@ -18,23 +18,23 @@ type element struct {
 	// The argument at which tanh is 1 to all digits.
 	tanhMax float64
 
-	expQ, exp2m1, erf, gelu []float64
-	erfCentre, geluCentre   float64
-	erfMax, geluFitted      float64
+	expQ, exp2m1, exp2up, erf, gelu []float64
+	erfCentre, geluCentre           float64
+	erfMax, geluFitted              float64
 }
 
 var float32s = element{
 	name: "f32", goType: "float32", size: 4, mnemonic: "S", mantissa: 23, bias: 127,
 	ln2Hi: 355.0 / 512, ln2Lo: math.Ln2 - 355.0/512,
 	expMax: 89, expMin: -104, tanhMax: 10,
-	expQ: expQF32, exp2m1: exp2m1F32, erf: erfF32, erfMax: 4, gelu: geluF32, geluFitted: 5.75,
+	expQ: expQF32, exp2m1: exp2m1F32, exp2up: exp2upF32, erf: erfF32, erfMax: 4, gelu: geluF32, geluFitted: 5.75,
 }
 
 var float64s = element{
 	name: "f64", goType: "float64", size: 8, mnemonic: "D", mantissa: 52, bias: 1023,
 	ln2Hi: 0x162e42fee0p-37, ln2Lo: math.Ln2 - 0x162e42fee0p-37,
 	expMax: 710, expMin: -746, tanhMax: 20,
-	expQ: expQF64, exp2m1: exp2m1F64, erf: erfF64, erfMax: 6, gelu: geluF64, geluFitted: 8.5,
+	expQ: expQF64, exp2m1: exp2m1F64, exp2up: exp2upF64, erf: erfF64, erfMax: 6, gelu: geluF64, geluFitted: 8.5,
 }
 
 // magic rounds to an integer when added, and leaves the biased exponent of 2^n

@@ -83,13 +83,25 @@ func (g *gen) maps() {
 	}
 }
 
-// fetchDistance is half a page.
+// inTurn writes n instances one after the other.
+func inTurn(n int, instance func(u int)) {
+	for u := range n {
+		instance(u)
+	}
+}
+
+// fetchDistance is half a page. Kernels that run over blocks of workers, too, fetch no further: see
+// blocksOf.
 const fetchDistance = 2048
 
-// fetchAhead fetches what is needed that much later. Kernels that take long for a
+// matrixDistance is that of what is read once, a matrix in memory: two pages, as much as a core
+// reads in the latency of memory, and again.
+const matrixDistance = 8192
+
+// fetchAhead fetches what is needed a distance later. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
-func (g *gen) fetchAhead(src, at reg.Register, u int) {
-	m := operand.Mem{Base: src, Disp: fetchDistance + u*g.isa.Bytes}
+func (g *gen) fetchAhead(src, at reg.Register, distance, u int) {
+	m := operand.Mem{Base: src, Disp: distance + u*g.isa.Bytes}
 	if at != nil {
 		m.Index, m.Scale = at, 1
 	}
@@ -154,8 +166,14 @@ func (g *gen) mapKernel(k mapped) {
 		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
 	vectors := func(count int, mask *mask, nt bool) {
+		// Stores past the caches follow the load of their vector where there is little latency
+		// to overlap: runs of loads and of stores cost memory up to a fifth of its bandwidth.
+		each := g.interleave
+		if nt && k.unroll == 8 {
+			each = inTurn
+		}
 		results := make([]reg.Register, count)
-		g.interleave(count, func(u int) {
+		each(count, func(u int) {
 			x := g.vector()
 			if !k.noSrc {
 				g.get(at(src, u), mask, x)
@@ -164,14 +182,14 @@ func (g *gen) mapKernel(k mapped) {
 			case k.gather:
 				g.emit("PREFETCHT0", at(next, u))
 			case k.unroll < 8:
-				g.fetchAhead(src, nil, u)
+				g.fetchAhead(src, nil, fetchDistance, u)
 			}
 			w := v
 			w.y = func() reg.Register {
 				r := g.vector()
 				g.get(at(y, u), mask, r)
 				if k.yFar {
-					g.fetchAhead(y, nil, u)
+					g.fetchAhead(y, nil, matrixDistance, u)
 				}
 				return r
 			}

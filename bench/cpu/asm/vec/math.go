@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -130,10 +131,26 @@ func (g *gen) expNonPositive(x reg.Register) reg.Register {
 }
 
 // exp2NonPositive is 2^x for x <= 0 (or a little above): of the scaled arguments of a
-// softmax, two instructions less than expNonPositive. Denormal results may be 0.
+// softmax, two instructions less than expNonPositive. Denormal results may be 0. AVX-512 takes
+// 2^x = 2^floor(x) 2^f with f = x - floor(x), each factor by an instruction that knows -Inf.
 func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
+	if g.wide() {
+		const floor = 1
+		f := g.vector()
+		g.op("VREDUCE", operand.U8(floor), x, f)
+		p := g.horner(append([]float64{1}, g.exp2up...), f)
+		g.op("VSCALEF", x, p, p)
+		return p
+	}
 	g.op("VMAX", x, g.pinned[uint64(g.exp2MinFlushed())], x)
 	return g.exp2(x)
+}
+
+// pinExp2NonPositive keeps what exp2NonPositive needs in registers.
+func (g *gen) pinExp2NonPositive() {
+	if !g.wide() {
+		g.pin(g.exp2MinFlushed(), g.num(g.magic()))
+	}
 }
 
 // exp2MinFlushed is where n reaches -bias.

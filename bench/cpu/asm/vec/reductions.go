@@ -169,43 +169,52 @@ func (g *gen) rowDistance() {
 }
 
 // rowExpSums writes the maximum of each row and the sum of the exponentials of the distance
-// to it. The next row is fetched meanwhile.
+// to it. While they keep the units busy, the maximum of the next row is found, so that
+// memory is read at all times; behind the last row, the one that follows is only fetched. So
+// much is done for a line that the loads themselves never run ahead: it is fetched early.
 func (g *gen) rowExpSums() {
 	g.begin("RowExpSums", "func(sums, largest, src *T, lds, m, n int)")
 	sums, maxima, src, lds, m := g.load("sums"), g.load("largest"), g.load("src"), g.load("lds"), g.load("m")
 	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	lowest := g.num(math.Inf(-1))
-	g.pin(g.exp2MinFlushed(), g.num(g.magic()), g.num(math.Log2E))
-	from, ahead := g.row(src, at), g.row(far, at)
-	g.Label("row")
-	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.farAhead(src, next, far)
-	acc := g.accumulate(lowest)
+	g.pinExp2NonPositive()
+	g.pin(g.num(math.Log2E))
+	from, behind, ahead := g.row(src, at), g.row(next, at), g.row(far, at)
+	highest := g.vector()
+	g.set(lowest, highest)
 	g.strip("max", n, at, func(count int, mask *mask) {
 		for u := range count {
-			g.join("VMAX", from(u), mask, lowest, acc[u])
+			g.join("VMAX", from(u), mask, lowest, highest)
 		}
 	})
-	largest := g.fold("VMAX", acc)
+	g.Label("row")
+	largest := g.fold("VMAX", []reg.VecVirtual{highest})
 	g.storeOne(largest, maxima)
-	g.op("VMUL", g.num(math.Log2E), largest, largest)
-	acc = g.accumulate(g.num(0))
+	scaled := g.vector()
+	g.op("VMUL", g.num(math.Log2E), largest, scaled)
+	g.set(lowest, highest)
+	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
+	g.LEAQ(operand.Mem{Base: next, Disp: 2 * matrixDistance}, far)
+	g.DECQ(m)
+	g.CMOVQEQ(src, next)
+	acc := g.accumulate(g.num(0))
 	g.strip("exp", n, at, func(count int, mask *mask) {
 		for u := range count {
 			g.PREFETCHT0(ahead(u))
+			g.join("VMAX", behind(u), mask, lowest, highest)
 		}
 		g.interleave(count, func(u int) {
 			x := g.vector()
 			g.get(from(u), mask, x)
-			g.op("VFMSUB213", largest, g.num(math.Log2E), x)
+			g.op("VFMSUB213", scaled, g.num(math.Log2E), x)
 			g.accumulateMasked(g.exp2NonPositive(x), mask, acc[u])
 		})
 	})
 	g.storeOne(g.fold("VADD", acc), sums)
+	g.CMPQ(next, src)
 	g.MOVQ(next, src)
-	g.DECQ(m)
-	g.JNZ(operand.LabelRef("row"))
+	g.JNE(operand.LabelRef("row"))
 	g.end()
 }
 
@@ -224,7 +233,7 @@ func (g *gen) softmax() {
 	memory := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
 	}
-	g.pin(g.exp2MinFlushed(), g.num(g.magic()))
+	g.pinExp2NonPositive()
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
 	g.farAhead(src, next, far)

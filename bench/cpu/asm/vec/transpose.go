@@ -5,34 +5,48 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// transposeFetch is the number of bytes of a row that are fetched in one go: transposeRead of
+// bindTranspose.
+const transposeFetch = 1024
+
 // transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of the
 // number of lanes: squares of as many vectors as a vector has lanes. The rows of dst are
 // written from left to right, so that stores past the caches fill lines.
+//
+// A square has a line of each of its rows, which lie too far apart for the hardware to look
+// ahead. So with each square as many lines of the block at next are fetched, in the order in
+// which memory has them.
 func (g *gen) transpose() {
-	g.begin("Transpose", "func(dst, src *T, ldd, lds, m, n int, nt bool)")
+	g.begin("Transpose", "func(dst, src, next *T, ldd, lds, m, n int, nt bool)")
 	lanes := g.lanes()
-	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
+	dst, src, next, ldd, lds := g.load("dst"), g.load("src"), g.load("next"), g.load("ldd"), g.load("lds")
 	g.bytes(ldd)
 	g.bytes(lds)
 	nt := g.GP64()
 	g.MOVBQZX(g.argument("nt"), nt)
-	// Rows lie too far apart for the hardware to look ahead: the same square of what lies
-	// n columns to the right is fetched meanwhile.
-	right := g.load("n")
-	g.bytes(right)
+	fetched := g.GP64()
+	g.XORQ(fetched, fetched)
 	g.Label("columns")
 	to, from, left := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(dst, to)
 	g.MOVQ(src, from)
 	g.Load(g.Param("m"), left)
 	g.Label("square")
+	for line := 0; line < lanes*g.isa.Bytes; line += 64 {
+		g.PREFETCHT0(operand.Mem{Base: next, Index: fetched, Scale: 1, Disp: line})
+	}
+	g.ADDQ(operand.I32(lanes*g.isa.Bytes), fetched)
+	g.CMPQ(fetched, operand.I32(transposeFetch))
+	g.JLT(operand.LabelRef("fetched"))
+	g.XORQ(fetched, fetched)
+	g.ADDQ(lds, next)
+	g.Label("fetched")
 	rows := make([]reg.VecVirtual, lanes)
 	at := g.GP64()
 	g.MOVQ(from, at)
 	for i := range rows {
 		rows[i] = g.vector()
 		g.op("VMOVU", operand.Mem{Base: at}, rows[i])
-		g.PREFETCHT0(operand.Mem{Base: at, Index: right, Scale: 1})
 		g.ADDQ(lds, at)
 	}
 	g.MOVQ(at, from) // the next square below

@@ -11,7 +11,7 @@ import (
 //     its relative precision near 0.
 //
 //   - exp2m1: 2^f - 1 = f R(f). Error relative to R, so that erf keeps
-//     its relative precision near 0.
+//     its relative precision near 0. exp2up: the same above 0, where f = y - floor(y) lies.
 //
 //   - erf: erf(x) = 1 - 2^(-x H(x)), H(x) = -log2(erfc(x))/x. A relative error d
 //     of erf comes from an error of x ln2 erfc(x)/erf(x) dH.
@@ -29,6 +29,8 @@ var targets = []target{
 	{"expQF64", "(e^r - 1 - r) / r^2 on [-ln2/2, ln2/2].", expQ, expQWeight, -0.34658, 0.34658, 64, 9},
 	{"exp2m1F32", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 32, 5},
 	{"exp2m1F64", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 64, 10},
+	{"exp2upF32", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 32, 5},
+	{"exp2upF64", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 64, 10},
 	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9},
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24},
 	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8},
