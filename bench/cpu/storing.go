@@ -30,14 +30,17 @@ func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *
 	return plain
 }
 
-// storeTries is how often each way is tried in each of two turns, of which the first try
+// storeTries is how often each way is tried in each of some turns, of which the first try
 // does not count: the caches hold what the other way left.
-const storeTries = 3
+const (
+	storeTries = 3
+	storeTurns = 4
+)
 
 // faster says whether the best time of one kernel is below that of another.
 func faster(t *team, one, other *kernel) bool {
 	var tries []sample
-	for range 2 {
+	for range storeTurns {
 		for _, k := range []*kernel{one, other} {
 			for range storeTries {
 				tries = append(tries, sample{n: 1, bodies: []func(*worker){k.body}})
