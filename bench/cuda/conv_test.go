@@ -45,6 +45,19 @@ func verifySeparableConv(t *testing.T, b *Backend) {
 	}
 }
 
+// Sums are no int8 before they are requantized.
+func TestSumsAsInt8(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	for _, m := range []int64{3, 200} {
+		x := &bench.Tensor{Name: "X", Dims: []int64{m, 64}}
+		w := &bench.Tensor{Name: "W", Dims: []int64{64, 32}, Param: true}
+		_, err := bench.Verify(b, bench.Case{Chain: bench.Chain{bench.Gemm(x, w)}, DType: schema.INT8})
+		if !isUnsupported(err) {
+			t.Errorf("%d rows: %v", m, err)
+		}
+	}
+}
+
 // What no kernel is for says so.
 func TestGroupedConv(t *testing.T) {
 	b := newEmulated(t, Capability{8, 0})

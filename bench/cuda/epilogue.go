@@ -67,6 +67,9 @@ func (ws *workspace) epilogueOf(first bench.Op, bias *bench.Tensor, then bench.C
 		}
 		done, e.out = order, op.Out
 	}
+	if ws.dtype == schema.INT8 && e.scale == nil && !e.out.Sums {
+		return e, fmt.Errorf("the sums of %s are no int8: %w", first.Name, bench.ErrUnsupported)
+	}
 	return e, nil
 }
 
