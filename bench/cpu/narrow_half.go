@@ -17,10 +17,8 @@ type halfKernels struct {
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
 	relu func(dst, src *uint16, ldd, lds, m, n int)
-	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
-	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
-	// mul writes dst[i*ldd+j] = src[i*lds+j] y[i*ldy+j].
-	mul func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// add, sub, mul and div write dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j].
+	add, sub, mul, div func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 	// addWide is add, from and to fp32.
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
@@ -39,6 +37,19 @@ func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 	return portableHalf(element.ToFP16, element.FP16.Float)
 }
 
+// with is the kernel of an operation that meets a second matrix.
+func (k halfKernels) with(operation string) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+	switch operation {
+	case "sub":
+		return k.sub
+	case "mul":
+		return k.mul
+	case "div":
+		return k.div
+	}
+	return k.add // bias and mask too
+}
+
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
 	wide := func(x uint16) float32 { return float32(to(T(x))) }
 	half := func(x float32) uint16 { return uint16(from(float64(x))) }
@@ -53,7 +64,9 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
 		},
 		add: combineRows(func(x, y uint16) uint16 { return half(wide(x) + wide(y)) }),
+		sub: combineRows(func(x, y uint16) uint16 { return half(wide(x) - wide(y)) }),
 		mul: combineRows(func(x, y uint16) uint16 { return half(wide(x) * wide(y)) }),
+		div: combineRows(func(x, y uint16) uint16 { return half(wide(x) / wide(y)) }),
 		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
 			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
 			for i := range m {

@@ -17,6 +17,9 @@ import (
 // halfTypes are the types of 16 bits.
 var halfTypes = []schema.DType{schema.BF16, schema.FP16}
 
+// halfOperations meet a second matrix.
+var halfOperations = []string{"add", "sub", "mul", "div"}
+
 // Every number of 16 bits becomes itself in fp32, and comes back.
 func TestWiden(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
@@ -151,12 +154,11 @@ func TestHalfKernels(t *testing.T) {
 			sameHalves(t, fmt.Sprintf("%s: relu", d), d, got, expected)
 			for shift := 1; shift < 1<<16; shift += 4099 {
 				y := append(all[shift:len(all):len(all)], all[:shift]...)
-				k.add(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				want.add(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				sameHalves(t, fmt.Sprintf("%s: add %d", d, shift), d, got, expected)
-				k.mul(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				want.mul(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				sameHalves(t, fmt.Sprintf("%s: mul %d", d, shift), d, got, expected)
+				for _, op := range halfOperations {
+					k.with(op)(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+					want.with(op)(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+					sameHalves(t, fmt.Sprintf("%s: %s %d", d, op, shift), d, got, expected)
+				}
 			}
 		}
 	})
@@ -183,12 +185,11 @@ func TestHalfRows(t *testing.T) {
 					want.relu(&expected[0], &src[0], ldd, lds, m, n)
 					sameHalves(t, fmt.Sprintf("%s: relu %dx%d", d, m, n), d, dst, expected)
 					for _, ldy := range []int{0, lds} {
-						k.add(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						want.add(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						sameHalves(t, fmt.Sprintf("%s: add %dx%d", d, m, n), d, dst, expected)
-						k.mul(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						want.mul(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						sameHalves(t, fmt.Sprintf("%s: mul %dx%d", d, m, n), d, dst, expected)
+						for _, op := range halfOperations {
+							k.with(op)(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+							want.with(op)(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+							sameHalves(t, fmt.Sprintf("%s: %s %dx%d", d, op, m, n), d, dst, expected)
+						}
 
 						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
 						fillRandom(r, wide, m, n, ldd)
