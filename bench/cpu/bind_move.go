@@ -8,10 +8,17 @@ func init() {
 	register("transpose", bindTranspose[float32], bindTranspose[float64])
 }
 
+// words views what is only moved as numbers of a type, whatever they are, so many in a row.
+func words[T float](ws *workspace, t *bench.Tensor) (all []T, width int) {
+	all = as[T](ws.bytes(t))
+	return all, len(all) * widthOf(t) / int(t.Elems())
+}
+
 // bindEmbedding copies rows of a table.
 func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	table, index, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
-	n := widthOf(c.Output())
+	table, n := words[T](ws, c[0].In[0])
+	dst, _ := words[T](ws, c.Output())
+	index := as[int32](ws.bytes(c[0].In[1]))
 	gather := vecKernelsFor[T](ws.isa).gatherRows
 	parts, most := partsOf(ws, len(index), 1), max(1, vecCall/n) // rows of a call
 	return storing(ws, c, func(nt bool) func(w *worker) {
@@ -27,8 +34,9 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // bindConcat copies the rows of both matrices, some of each in turn: few enough for L1.
 func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	x, z, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
-	n, k := widthOf(c[0].In[0]), widthOf(c[0].In[1])
+	x, n := words[T](ws, c[0].In[0])
+	z, k := words[T](ws, c[0].In[1])
+	dst, _ := words[T](ws, c.Output())
 	parts, most := partsOf(ws, len(x)/n, 1), max(1, blockElems/(n+k))
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		move := vecKernelsFor[T](ws.isa).copy.storing(nt)
@@ -47,11 +55,19 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 // of that many elements are some cache lines.
 const transposeBlock = 64
 
-// bindTranspose cuts a matrix into blocks, one row of them after the other.
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
-	transpose, square := vecKernelsFor[T](ws.isa).transpose, squareOf[T](ws.isa)
+	transpose := vecKernelsFor[T](ws.isa).transpose
+	return inSquares(ws, c, src, dst, squareOf[T](ws.isa), func(_ *worker, i, j, rows, cols int, nt bool) {
+		transpose(&dst[j*m+i], &src[i*n+j], m, n, rows, cols, nt)
+	}), nil
+}
+
+// inSquares cuts a matrix into blocks, one row of them after the other, and lets whole
+// transpose what it can of each: rows x cols elements from (i, j) on, multiples of square.
+func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, whole func(w *worker, i, j, rows, cols int, nt bool)) *kernel {
+	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	across := ceilDiv(n, transposeBlock)
 	parts := partsOf(ws, ceilDiv(m, transposeBlock)*across, 1)
 	return storing(ws, c, func(nt bool) func(w *worker) {
@@ -62,7 +78,7 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				rows, cols := min(transposeBlock, m-i), min(transposeBlock, n-j)
 				wholeRows, wholeCols := rows/square*square, cols/square*square
 				if wholeRows > 0 && wholeCols > 0 {
-					transpose(&dst[j*m+i], &src[i*n+j], m, n, wholeRows, wholeCols, nt)
+					whole(w, i, j, wholeRows, wholeCols, nt)
 				}
 				for r := i; r < i+rows; r++ {
 					first := j
@@ -75,5 +91,5 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				}
 			}
 		}
-	}), nil
+	})
 }

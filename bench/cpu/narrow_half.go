@@ -25,7 +25,13 @@ type halfKernels struct {
 	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
 	// scale writes dst[i*ldd+j] = a src[i*lds+j].
 	scale func(dst, src *uint16, ldd, lds, m, n int, a float32)
+	// zip interleaves zipColumns columns of two rows, for pairs of rows ld bytes apart: of the
+	// pairs of columns that it writes, those of two rows follow those of the two before.
+	zip func(dst, src *byte, ld, pairs int)
 }
+
+// zipColumns is the number of columns that zip takes.
+const zipColumns = 32
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 	if k, ok := halfAssembly(d, isa); ok {
@@ -88,6 +94,18 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 				}
 			}
 		},
+		zip: zipPortable,
+	}
+}
+
+func zipPortable(dst, src *byte, ld, pairs int) {
+	to := as[uint16](unsafe.Slice(dst, pairs*zipColumns*4))
+	from := unsafe.Slice(src, (2*pairs-1)*ld+zipColumns*2)
+	for i := range 2 * pairs {
+		row := as[uint16](from[i*ld:])
+		for j := range zipColumns {
+			to[(i/2*zipColumns+j)*2+i%2] = row[j]
+		}
 	}
 }
 
