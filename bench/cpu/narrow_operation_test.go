@@ -7,6 +7,29 @@ import (
 	"hwcal/schema"
 )
 
+// halfOperationShapes are those of single operations, and some without a remainder: rows in
+// pairs, and more of them than a block has.
+var halfOperationShapes = append([]string{"1x64x64", "2x130x96", "1x700x8"}, chainShapes["operation"]...)
+
+// Every single operation agrees with float64 in the types of 16 bits too.
+func TestHalfOperationsAgreeWithReference(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			b := halfBackend(t, isa, d)
+			for _, p := range bench.Operations() {
+				if _, own := chainShapes[p.Name]; own || p.Group != "operation" {
+					continue // of other dimensions
+				}
+				for _, text := range halfOperationShapes {
+					for _, threads := range threadCounts(b) {
+						verifyIn(t, b, p.Name, text, d, threads)
+					}
+				}
+			}
+		}
+	})
+}
+
 // What is moved keeps its bits, those of NaN and of subnormal numbers too.
 func TestHalfMovesKeepBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
