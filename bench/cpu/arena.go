@@ -54,6 +54,14 @@ func as[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
 }
 
+// asBytes views elements as bytes.
+func asBytes[T any](x []T) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
+}
+
 // lines rounds a count of elements up to whole cache lines.
 func lines[T float](n int) int {
 	line := 64 / int(unsafe.Sizeof(T(0)))

@@ -5,10 +5,10 @@ import "hwcal/bench"
 // bf16 and fp16: what is stored has 16 bits, what is computed 32.
 
 func init() {
-	registerNarrow("bias", bindHalfAdd, bindSumBias)
-	registerNarrow("add", bindHalfAdd, nil)
-	registerNarrow("mask", bindHalfAdd, nil)
-	registerNarrow("mul", bindHalfMul, nil)
+	registerNarrow("bias", bindHalfWith, bindSumBias)
+	for _, chain := range []string{"add", "mask", "sub", "mul", "div"} {
+		registerNarrow(chain, bindHalfWith, nil)
+	}
 	registerNarrow("relu", bindHalfReLU, bindSumReLU)
 	for _, chain := range []string{"exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "dropout", "bias+gelu+dropout"} {
 		registerNarrow(chain, bindHalfBlocks, nil)
@@ -29,23 +29,15 @@ func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindHalfAdd adds a matrix, or one row or several, which meet again and again.
-func bindHalfAdd(ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).add), nil
-}
-
-func bindHalfMul(ws *workspace, c bench.Chain) (*kernel, error) {
-	return bindHalfWith(ws, c, halfKernelsFor(ws.dtype, ws.isa).mul), nil
-}
-
-// bindHalfWith is for what meets a second matrix: all of it is one row here, which those
-// of the first one meet.
-func bindHalfWith(ws *workspace, c bench.Chain, f func(dst, src, y *uint16, ldd, lds, ldy, m, n int)) *kernel {
+// bindHalfWith is for what meets a second matrix, or one row of it or several, which meet
+// again and again: all of it is one row here, which those of the first one meet.
+func bindHalfWith(ws *workspace, c bench.Chain) (*kernel, error) {
 	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
+	combine := halfKernelsFor(ws.dtype, ws.isa).with(c[0].Name)
 	width := len(y)
 	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		f(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-	})
+		combine(&dst[at], &src[at], &y[j], width, width, 0, m, n)
+	}), nil
 }
 
 // bindHalfBlocks is for what takes so long for an element that it can pass through

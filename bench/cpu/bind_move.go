@@ -12,10 +12,17 @@ func init() {
 	register("transpose", bindTranspose[float32], bindTranspose[float64])
 }
 
+// words views what is only moved as numbers of a type, whatever they are, so many in a row.
+func words[T float](ws *workspace, t *bench.Tensor) (all []T, width int) {
+	all = as[T](ws.bytes(t))
+	return all, len(all) * widthOf(t) / int(t.Elems())
+}
+
 // bindEmbedding copies rows of a table.
 func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	table, index, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
-	n := widthOf(c.Output())
+	table, n := words[T](ws, c[0].In[0])
+	dst, _ := words[T](ws, c.Output())
+	index := as[int32](ws.bytes(c[0].In[1]))
 	gather := vecKernelsFor[T](ws.isa).gatherRows
 	parts, most := partsOf(ws, len(index), 1), max(1, vecCall/n) // rows of a call
 	return storing(ws, c, func(nt bool) func(w *worker) {
@@ -31,8 +38,9 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // bindConcat copies the rows of both matrices, some of each in turn: few enough for L1.
 func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	x, z, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
-	n, k := widthOf(c[0].In[0]), widthOf(c[0].In[1])
+	x, n := words[T](ws, c[0].In[0])
+	z, k := words[T](ws, c[0].In[1])
+	dst, _ := words[T](ws, c.Output())
 	parts, most := partsOf(ws, len(x)/n, 1), max(1, blockElems/(n+k))
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		move := vecKernelsFor[T](ws.isa).copy.storing(nt)
@@ -55,12 +63,22 @@ const (
 	transposeWrite = 128
 )
 
-// bindTranspose cuts a matrix into blocks, one row of them after the other.
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
-	transpose, square := vecKernelsFor[T](ws.isa).transpose, squareOf[T](ws.isa)
-	size := int(unsafe.Sizeof(T(0)))
+	transpose := vecKernelsFor[T](ws.isa).transpose
+	return inSquares(ws, c, src, dst, squareOf[T](ws.isa), func(_ *worker, i, j, next, rows, cols int, nt bool) {
+		transpose(&dst[j*m+i], &src[i*n+j], &src[next], m, n, rows, cols, nt)
+	}), nil
+}
+
+// inSquares cuts a matrix into blocks, one row of them after the other, and lets whole
+// transpose what it can of each: rows x cols elements from (i, j) on, multiples of square. The
+// block that follows begins at src[next].
+func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, whole func(w *worker, i, j, next, rows, cols int, nt bool)) *kernel {
+	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
+	var e E
+	size := int(unsafe.Sizeof(e))
 	high, wide := transposeWrite/size, transposeRead/size
 	across := ceilDiv(n, wide)
 	parts := partsOf(ws, ceilDiv(m, high)*across, 1)
@@ -74,7 +92,7 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				wholeRows, wholeCols := rows/square*square, cols/square*square
 				if wholeRows > 0 && wholeCols > 0 {
 					next := min(b+1, p.hi-1)
-					transpose(&dst[j*m+i], &src[i*n+j], &src[next/across*high*n+next%across*wide], m, n, wholeRows, wholeCols, nt)
+					whole(w, i, j, next/across*high*n+next%across*wide, wholeRows, wholeCols, nt)
 				}
 				for r := i; r < i+rows; r++ {
 					first := j
@@ -87,5 +105,5 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				}
 			}
 		}
-	}), nil
+	})
 }

@@ -26,19 +26,27 @@ func inCalls(n int, f func(lo, hi int)) {
 
 func bindReduceRows[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		k := vecKernelsFor[T](ws.isa)
 		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 		n := widthOf(c[0].In[0])
-		reduce := k.rowSums
-		if r == bench.ReduceMax {
-			reduce = k.rowMaxes
-		}
+		reduce := rowReduction[T](ws.isa, r, n)
 		return elementwise(ws, c.String(), inRows(ws, c, func(lo, hi int) {
-			eachRows(hi-lo, n, func(i, m int) { reduce(&dst[lo+i], &src[(lo+i)*n], n, m, n) })
-			if r == bench.ReduceMean {
-				k.scale.slice(dst[lo:hi], dst[lo:hi], nil, T(1/float64(n)), 0)
-			}
+			reduce(dst[lo:hi], src[lo*n:hi*n])
 		})), nil
+	}
+}
+
+// rowReduction takes rows of n elements to one of dst each.
+func rowReduction[T float](isa ISA, r bench.Reduction, n int) func(dst, rows []T) {
+	k := vecKernelsFor[T](isa)
+	reduce := k.rowSums
+	if r == bench.ReduceMax {
+		reduce = k.rowMaxes
+	}
+	return func(dst, rows []T) {
+		eachRows(len(dst), n, func(i, m int) { reduce(&dst[i], &rows[i*n], n, m, n) })
+		if r == bench.ReduceMean {
+			k.scale.slice(dst, dst, nil, T(1/float64(n)), 0)
+		}
 	}
 }
 
@@ -53,93 +61,152 @@ const (
 // bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
 func bindReduceCols[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		k := vecKernelsFor[T](ws.isa)
 		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 		n := widthOf(c[0].In[0])
-		partial, err := blocksOf[T](ws, n)
+		reduction, err := newColReduction[T](ws, r, len(src)/n, n)
 		if err != nil {
 			return nil, err
 		}
-		down, join, empty := k.colSum, k.accumulate, T(0)
-		if r == bench.ReduceMax {
-			down, join, empty = k.colMax, k.raiseTo, T(math.Inf(-1))
-		}
-		rowBytes := n * int(unsafe.Sizeof(empty))
-		reduce := func(dst, src []T, m int) { join.matrix(dst, 0, dst, 0, src, n, m, n, 0, 0) }
-		if rowBytes <= shortRow {
-			most := shortRows / rowBytes
-			reduce = func(dst, src []T, m int) {
-				for i := 0; i < m; i += most {
-					down(&dst[0], &src[i*n], n, min(most, m-i), n)
-				}
-			}
-		}
-		parts, columns := partsOf(ws, len(src)/n, 1), partsOf(ws, n, lineElems)
+		parts := partsOf(ws, len(src)/n, 1)
 		return elementwise(ws, c.String(), func(w *worker) {
-			mine, rows := partial[w.id], parts[w.id]
-			k.set.slice(mine, mine, nil, 0, empty)
-			reduce(mine, src[rows.lo*n:], rows.hi-rows.lo)
+			p := parts[w.id]
+			reduction.begin(w)
+			reduction.take(w, src[p.lo*n:p.hi*n])
 			w.barrier()
-			p := columns[w.id]
-			to := dst[p.lo:p.hi]
-			copy(to, partial[0][p.lo:p.hi])
-			for _, from := range partial[1:] {
-				join.slice(to, to, from[p.lo:p.hi], 0, 0)
-			}
-			if r == bench.ReduceMean {
-				k.scale.slice(to, to, nil, T(1/float64(len(src)/n)), 0)
-			}
+			columns := reduction.columns[w.id]
+			reduction.end(columns, dst[columns.lo:columns.hi])
 		}), nil
 	}
 }
 
-// bindMSE adds up the parts of all workers in float64.
+// colReduction is that of a matrix of m rows of n elements.
+type colReduction[T float] struct {
+	partial [][]T  // of each worker
+	columns []span // of each worker
+	down    func(dst, rows []T)
+	set     mapKernel[T]
+	join    mapKernel[T]
+	scale   mapKernel[T]
+	empty   T
+	factor  T // of the result
+}
+
+func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int) (*colReduction[T], error) {
+	partial, err := blocksOf[T](ws, n)
+	if err != nil {
+		return nil, err
+	}
+	k := vecKernelsFor[T](ws.isa)
+	x := &colReduction[T]{
+		partial: partial, columns: partsOf(ws, n, lineElems),
+		set: k.set, join: k.accumulate, scale: k.scale, factor: 1,
+	}
+	down := k.colSum
+	switch r {
+	case bench.ReduceMax:
+		down, x.join, x.empty = k.colMax, k.raiseTo, T(math.Inf(-1))
+	case bench.ReduceMean:
+		x.factor = T(1 / float64(m))
+	}
+	x.down = func(dst, rows []T) { x.join.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
+	if rowBytes := n * int(unsafe.Sizeof(x.empty)); rowBytes <= shortRow {
+		most := shortRows / rowBytes
+		x.down = func(dst, rows []T) {
+			for m := len(rows) / n; m > 0; m -= most {
+				down(&dst[0], &rows[0], n, min(most, m), n)
+				rows = rows[min(most, m)*n:]
+			}
+		}
+	}
+	return x, nil
+}
+
+// begin forgets what a worker reduced before.
+func (x *colReduction[T]) begin(w *worker) {
+	mine := x.partial[w.id]
+	x.set.slice(mine, mine, nil, 0, x.empty)
+}
+
+// take reduces more rows to the worker's own.
+func (x *colReduction[T]) take(w *worker, rows []T) { x.down(x.partial[w.id], rows) }
+
+// end joins columns of all workers' rows.
+func (x *colReduction[T]) end(p span, to []T) {
+	copy(to, x.partial[0][p.lo:p.hi])
+	for _, from := range x.partial[1:] {
+		x.join.slice(to, to, from[p.lo:p.hi], 0, 0)
+	}
+	if x.factor != 1 {
+		x.scale.slice(to, to, nil, x.factor, 0)
+	}
+}
+
 func bindMSE[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
 	x, target, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
+	return meanOf(ws, c, c.String(), func(_ *worker, p span) float64 {
+		sum := 0.0
+		inCalls(p.hi-p.lo, func(lo, hi int) {
+			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo))
+		})
+		return sum
+	}, func(mean float64) { dst[0] = T(mean) })
+}
+
+// meanOf divides what sum makes of the workers' elements of the input, added up in float64,
+// by their number.
+func meanOf(ws *workspace, c bench.Chain, name string, sum func(w *worker, p span) float64, store func(mean float64)) (*kernel, error) {
+	n := int(c[0].In[0].Elems())
 	sums, err := blocksOf[float64](ws, 1)
 	if err != nil {
 		return nil, err
 	}
-	parts := partsOf(ws, len(x), lineElems)
-	return elementwise(ws, c.String(), func(w *worker) {
-		p, sum := parts[w.id], 0.0
-		inCalls(p.hi-p.lo, func(lo, hi int) {
-			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo))
-		})
-		sums[w.id][0] = sum
+	parts := partsOf(ws, n, lineElems)
+	return elementwise(ws, name, func(w *worker) {
+		sums[w.id][0] = sum(w, parts[w.id])
 		w.barrier()
 		if w.id == 0 {
-			sum := 0.0
+			all := 0.0
 			for _, s := range sums {
-				sum += s[0]
+				all += s[0]
 			}
-			dst[0] = T(sum / float64(len(x)))
+			store(all / float64(n))
 		}
 	}), nil
 }
 
-// lossRows is the number of rows whose sums are kept until their logarithms are taken.
+// lossRows is the number of rows whose maxima are kept until their logarithms are taken.
 const lossRows = 256
 
 func bindCrossEntropy[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k := vecKernelsFor[T](ws.isa)
 	x, labels, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
 	n := widthOf(c[0].In[0])
-	rooms, err := blocksOf[T](ws, 2*lossRows)
+	rooms, err := blocksOf[T](ws, lossRows)
 	if err != nil {
 		return nil, err
 	}
-	parts, most := partsOf(ws, len(dst), rowGrain), min(lossRows, max(1, vecCall/n))
+	k := vecKernelsFor[T](ws.isa)
+	parts := partsOf(ws, len(dst), rowGrain)
 	return elementwise(ws, c.String(), func(w *worker) {
-		sums, largest := rooms[w.id][:lossRows], rooms[w.id][lossRows:]
-		for lo, hi := parts[w.id].lo, parts[w.id].hi; lo < hi; lo += most {
-			m := min(most, hi-lo)
-			k.rowExpSums(&sums[0], &largest[0], &x[lo*n:][:m*n][0], n, m, n)
-			for i := range m {
-				picked := x[(lo+i)*n+int(labels[lo+i])]
-				dst[lo+i] = T(math.Log(float64(sums[i])) + float64(largest[i]) - float64(picked))
-			}
-		}
+		p := parts[w.id]
+		k.losses(dst[p.lo:p.hi], x[p.lo*n:p.hi*n], labels[p.lo:p.hi], rooms[w.id])
 	}), nil
+}
+
+// losses writes the cross entropy of each row; the maxima have room for some rows.
+func (k *vecKernels[T]) losses(dst, x []T, labels []int32, largest []T) {
+	if len(dst) == 0 {
+		return
+	}
+	n := len(x) / len(dst)
+	most := min(len(largest), max(1, vecCall/n))
+	for lo := 0; lo < len(dst); lo += most {
+		m := min(most, len(dst)-lo)
+		rows := x[lo*n:][:m*n]
+		k.rowExpSums(&dst[lo:][:m][0], &largest[0], &rows[0], n, m, n)
+		for i := range m {
+			picked := rows[i*n+int(labels[lo+i])]
+			dst[lo+i] = T(math.Log(float64(dst[lo+i])) + float64(largest[i]) - float64(picked))
+		}
+	}
 }

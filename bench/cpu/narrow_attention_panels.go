@@ -5,7 +5,7 @@ import "unsafe"
 // narrowHead is the view of one head of a tensor [heads, rows, cols].
 func narrowHead(x []uint16, i, rows, cols int) byteRows {
 	part := halfHead(x, i, rows, cols)
-	return byteRows{unsafe.Slice((*byte)(unsafe.Pointer(&part[0])), 2*len(part)), 2 * cols}
+	return byteRows{asBytes(part), 2 * cols}
 }
 
 // packKeys packs n rows of K from row key on as columns of the right-hand side.

@@ -93,7 +93,7 @@ func TestHalfScale(t *testing.T) {
 				copy(want, dst)
 				for i := range m {
 					for j := i * ld; j < i*ld+n; j++ {
-						e.Set(as8(want), int64(j), float64(float32(e.Get(as8(src), int64(j))*float64(a))))
+						e.Set(asBytes(want), int64(j), float64(float32(e.Get(asBytes(src), int64(j))*float64(a))))
 					}
 				}
 				f(&dst[0], &src[0], ld, ld, m, n, a)
@@ -181,7 +181,7 @@ func TestNarrowCausalHides(t *testing.T) {
 				random := func(n int) []uint16 {
 					x := guardedHalves(t, n, i == 0)
 					for i := range x {
-						element.Of(u.dtype).Set(as8(x), int64(i), r.NormFloat64())
+						element.Of(u.dtype).Set(asBytes(x), int64(i), r.NormFloat64())
 					}
 					return x
 				}
@@ -190,7 +190,7 @@ func TestNarrowCausalHides(t *testing.T) {
 				for j, unseen := range []float64{0, math.NaN()} {
 					for row := range s.heads * s.sq {
 						for key := s.seen(row % s.sq); key < s.sk; key++ {
-							element.Of(u.dtype).Set(as8(p), int64(row*s.sk+key), unseen)
+							element.Of(u.dtype).Set(asBytes(p), int64(row*s.sk+key), unseen)
 						}
 					}
 					results[j] = random(s.heads * s.sq * s.d)

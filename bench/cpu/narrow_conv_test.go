@@ -195,7 +195,7 @@ func TestRowsOfNarrow(t *testing.T) {
 				for _, d := range halfTypes {
 					x := guardedHalves(t, (m-1)*lds+n, front)
 					for i := range x {
-						element.Of(d).Set(as8(x), int64(i), r.NormFloat64())
+						element.Of(d).Set(asBytes(x), int64(i), r.NormFloat64())
 					}
 					got, want := guardedHalves(t, (m-1)*ldd+n, front), make([]uint16, (m-1)*ldd+n)
 					clear(got)
@@ -224,11 +224,11 @@ func TestRowsByHand(t *testing.T) {
 	for _, d := range halfTypes {
 		x := make([]uint16, 4)
 		for i, v := range []float64{1, 2, 3, -4} {
-			element.Of(d).Set(as8(x), int64(i), v)
+			element.Of(d).Set(asBytes(x), int64(i), v)
 		}
 		halfKernelsFor(d, Portable).affineRows(&x[0], &x[0], &[]float32{2, 0.5}[0], &[]float32{1, -1}[0], 2, 2, 2, 2)
 		for i, want := range []float64{3, 5, 0.5, -3} {
-			if got := element.Of(d).Get(as8(x), int64(i)); got != want {
+			if got := element.Of(d).Get(asBytes(x), int64(i)); got != want {
 				t.Errorf("%s: affineRows [%d] = %g, want %g", d, i, got, want)
 			}
 		}

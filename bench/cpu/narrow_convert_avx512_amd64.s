@@ -13,37 +13,41 @@ DATA quarters<>+56(SB)/8, $0x0000000000000007
 GLOBL quarters<>(SB), RODATA|NOPTR, $64
 
 // func widenBF16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), BX
 	MOVQ ldd+16(FP), SI
 	MOVQ lds+24(FP), DI
-	MOVQ m+32(FP), R8
-	MOVQ n+40(FP), R9
+	MOVQ n+40(FP), R8
+	LEAQ (BX)(R8*2), R8
+	MOVQ m+32(FP), R9
+	MOVQ n+40(FP), R10
 
 row:
-	MOVQ R9, CX
+	MOVQ R10, CX
 	XORQ AX, AX
 	SUBQ $+64, CX
 	JLT  severaldone
 
 several:
-	VPMOVZXWD (BX)(AX*2), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (DX)(AX*4)
-	VPMOVZXWD 32(BX)(AX*2), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, 64(DX)(AX*4)
-	VPMOVZXWD 64(BX)(AX*2), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, 128(DX)(AX*4)
-	VPMOVZXWD 96(BX)(AX*2), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, 192(DX)(AX*4)
-	ADDQ      $+64, AX
-	SUBQ      $+64, CX
-	JGE       several
+	VPMOVZXWD  (BX)(AX*2), Z0
+	VPSLLD     $0x10, Z0, Z0
+	VMOVUPS    Z0, (DX)(AX*4)
+	PREFETCHT0 (R8)(AX*2)
+	VPMOVZXWD  32(BX)(AX*2), Z0
+	VPSLLD     $0x10, Z0, Z0
+	VMOVUPS    Z0, 64(DX)(AX*4)
+	VPMOVZXWD  64(BX)(AX*2), Z0
+	VPSLLD     $0x10, Z0, Z0
+	VMOVUPS    Z0, 128(DX)(AX*4)
+	PREFETCHT0 64(R8)(AX*2)
+	VPMOVZXWD  96(BX)(AX*2), Z0
+	VPSLLD     $0x10, Z0, Z0
+	VMOVUPS    Z0, 192(DX)(AX*4)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
 
 severaldone:
 	ADDQ $+64, CX
@@ -51,59 +55,66 @@ severaldone:
 	JLT  onedone
 
 one:
-	VPMOVZXWD (BX)(AX*2), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (DX)(AX*4)
-	ADDQ      $+16, AX
-	SUBQ      $+16, CX
-	JGE       one
+	VPMOVZXWD  (BX)(AX*2), Z0
+	VPSLLD     $0x10, Z0, Z0
+	VMOVUPS    Z0, (DX)(AX*4)
+	PREFETCHT0 (R8)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        one
 
 onedone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVL        $0xffffffff, R10
-	BZHIL       CX, R10, R10
-	KMOVD       R10, K1
+	MOVL        $0xffffffff, R11
+	BZHIL       CX, R11, R11
+	KMOVD       R11, K1
 	VPMOVZXWD.Z (BX)(AX*2), K1, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
+	PREFETCHT0  (R8)(AX*2)
 
 next:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(DI*2), BX
-	DECQ R8
+	LEAQ (R8)(DI*2), R8
+	DECQ R9
 	JNZ  row
 	VZEROUPPER
 	RET
 
 // func widenFP16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·widenFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), BX
 	MOVQ ldd+16(FP), SI
 	MOVQ lds+24(FP), DI
-	MOVQ m+32(FP), R8
-	MOVQ n+40(FP), R9
+	MOVQ n+40(FP), R8
+	LEAQ (BX)(R8*2), R8
+	MOVQ m+32(FP), R9
+	MOVQ n+40(FP), R10
 
 row:
-	MOVQ R9, CX
+	MOVQ R10, CX
 	XORQ AX, AX
 	SUBQ $+64, CX
 	JLT  severaldone
 
 several:
-	VCVTPH2PS (BX)(AX*2), Z0
-	VMOVUPS   Z0, (DX)(AX*4)
-	VCVTPH2PS 32(BX)(AX*2), Z0
-	VMOVUPS   Z0, 64(DX)(AX*4)
-	VCVTPH2PS 64(BX)(AX*2), Z0
-	VMOVUPS   Z0, 128(DX)(AX*4)
-	VCVTPH2PS 96(BX)(AX*2), Z0
-	VMOVUPS   Z0, 192(DX)(AX*4)
-	ADDQ      $+64, AX
-	SUBQ      $+64, CX
-	JGE       several
+	VCVTPH2PS  (BX)(AX*2), Z0
+	VMOVUPS    Z0, (DX)(AX*4)
+	PREFETCHT0 (R8)(AX*2)
+	VCVTPH2PS  32(BX)(AX*2), Z0
+	VMOVUPS    Z0, 64(DX)(AX*4)
+	VCVTPH2PS  64(BX)(AX*2), Z0
+	VMOVUPS    Z0, 128(DX)(AX*4)
+	PREFETCHT0 64(R8)(AX*2)
+	VCVTPH2PS  96(BX)(AX*2), Z0
+	VMOVUPS    Z0, 192(DX)(AX*4)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
 
 severaldone:
 	ADDQ $+64, CX
@@ -111,25 +122,28 @@ severaldone:
 	JLT  onedone
 
 one:
-	VCVTPH2PS (BX)(AX*2), Z0
-	VMOVUPS   Z0, (DX)(AX*4)
-	ADDQ      $+16, AX
-	SUBQ      $+16, CX
-	JGE       one
+	VCVTPH2PS  (BX)(AX*2), Z0
+	VMOVUPS    Z0, (DX)(AX*4)
+	PREFETCHT0 (R8)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        one
 
 onedone:
 	ADDQ        $+16, CX
 	JZ          next
-	MOVL        $0xffffffff, R10
-	BZHIL       CX, R10, R10
-	KMOVD       R10, K1
+	MOVL        $0xffffffff, R11
+	BZHIL       CX, R11, R11
+	KMOVD       R11, K1
 	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
+	PREFETCHT0  (R8)(AX*2)
 
 next:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(DI*2), BX
-	DECQ R8
+	LEAQ (R8)(DI*2), R8
+	DECQ R9
 	JNZ  row
 	VZEROUPPER
 	RET

@@ -17,10 +17,8 @@ type halfKernels struct {
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
 	relu func(dst, src *uint16, ldd, lds, m, n int)
-	// add writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j].
-	add func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
-	// mul writes dst[i*ldd+j] = src[i*lds+j] y[i*ldy+j].
-	mul func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+	// add, sub, mul and div write dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j].
+	add, sub, mul, div func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 	// addWide is add, from and to fp32.
 	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
@@ -29,7 +27,13 @@ type halfKernels struct {
 	scale func(dst, src *uint16, ldd, lds, m, n int, a float32)
 	// finish rounds max(src[i*lds+j] + bias[i], floor), NaN for NaN.
 	finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+	// zip interleaves zipColumns columns of two rows, for pairs of rows ld bytes apart: of the
+	// pairs of columns that it writes, those of two rows follow those of the two before.
+	zip func(dst, src *byte, ld, pairs int)
 }
+
+// zipColumns is the number of columns that zip takes.
+const zipColumns = 32
 
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 	if k, ok := halfAssembly(d, isa); ok {
@@ -39,6 +43,19 @@ func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 		return portableHalf(element.ToBF16, element.BF16.Float)
 	}
 	return portableHalf(element.ToFP16, element.FP16.Float)
+}
+
+// with is the kernel of an operation that meets a second matrix.
+func (k halfKernels) with(operation string) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
+	switch operation {
+	case "sub":
+		return k.sub
+	case "mul":
+		return k.mul
+	case "div":
+		return k.div
+	}
+	return k.add // bias and mask too
 }
 
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
@@ -55,7 +72,9 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
 		},
 		add: combineRows(func(x, y uint16) uint16 { return half(wide(x) + wide(y)) }),
+		sub: combineRows(func(x, y uint16) uint16 { return half(wide(x) - wide(y)) }),
 		mul: combineRows(func(x, y uint16) uint16 { return half(wide(x) * wide(y)) }),
+		div: combineRows(func(x, y uint16) uint16 { return half(wide(x) / wide(y)) }),
 		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
 			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
 			for i := range m {
@@ -85,6 +104,18 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 				}
 			}
 		},
+		zip: zipPortable,
+	}
+}
+
+func zipPortable(dst, src *byte, ld, pairs int) {
+	to := as[uint16](unsafe.Slice(dst, pairs*zipColumns*4))
+	from := unsafe.Slice(src, (2*pairs-1)*ld+zipColumns*2)
+	for i := range 2 * pairs {
+		row := as[uint16](from[i*ld:])
+		for j := range zipColumns {
+			to[(i/2*zipColumns+j)*2+i%2] = row[j]
+		}
 	}
 }
 

@@ -17,9 +17,9 @@ func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
 		if cpuid.CPU.Supports(cpuid.AVX512BF16) {
 			round, finish = roundBF16AVX512BF16, finishBF16AVX512BF16
 		}
-		return halfKernels{widenBF16AVX512, round, reluOf(0xff80), addBF16AVX512, mulBF16AVX512, addWideBF16AVX512, affineBF16AVX512, scaleBF16AVX512, finish}, true
+		return halfKernels{widenBF16AVX512, round, reluOf(0xff80), addBF16AVX512, subBF16AVX512, mulBF16AVX512, divBF16AVX512, addWideBF16AVX512, affineBF16AVX512, scaleBF16AVX512, finish, narrowPackPairsAVX512}, true
 	}
-	return halfKernels{widenFP16AVX512, roundFP16AVX512, reluOf(0xfc00), addFP16AVX512, mulFP16AVX512, addWideFP16AVX512, affineFP16AVX512, scaleFP16AVX512, finishFP16AVX512}, true
+	return halfKernels{widenFP16AVX512, roundFP16AVX512, reluOf(0xfc00), addFP16AVX512, subFP16AVX512, mulFP16AVX512, divFP16AVX512, addWideFP16AVX512, affineFP16AVX512, scaleFP16AVX512, finishFP16AVX512, narrowPackPairsAVX512}, true
 }
 
 func reluOf(negativeInfinity uint16) func(dst, src *uint16, ldd, lds, m, n int) {
@@ -61,10 +61,22 @@ func addBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 func addFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 
 //go:noescape
+func subBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func subFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
 func mulBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 
 //go:noescape
 func mulFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func divBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
+
+//go:noescape
+func divFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int)
 
 //go:noescape
 func addWideBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)

@@ -284,6 +284,208 @@ next:
 	VZEROUPPER
 	RET
 
+// func subBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·subBF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         y+16(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	MOVQ         ldy+40(FP), R9
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0xffff0000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VSUBPS     Z7, Z5, Z5
+	VSUBPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	VMOVDQU16  64(BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  64(SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VSUBPS     Z7, Z5, Z5
+	VSUBPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, 64(DX)(AX*2)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VSUBPS     Z7, Z5, Z5
+	VSUBPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        one
+
+onedone:
+	ADDQ        $+32, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VMOVDQU16.Z (BX)(AX*2), K1, Z4
+	VPANDD      Z3, Z4, Z5
+	VPSLLD      $0x10, Z4, Z4
+	VMOVDQU16.Z (SI)(AX*2), K1, Z6
+	VPANDD      Z3, Z6, Z7
+	VPSLLD      $0x10, Z6, Z6
+	VSUBPS      Z7, Z5, Z5
+	VSUBPS      Z6, Z4, Z4
+	VPTESTMD    Z0, Z5, K2
+	VPADDD      Z1, Z5, Z5
+	VPADDD      Z2, Z5, K2, Z5
+	VPTESTMD    Z0, Z4, K2
+	VPADDD      Z1, Z4, Z4
+	VPADDD      Z2, Z4, K2, Z4
+	VPSRLD      $0x10, Z4, Z4
+	VPTERNLOGD  $0xf8, Z3, Z5, Z4
+	VMOVDQU16   Z4, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func subFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·subFP16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ y+16(FP), SI
+	MOVQ ldd+24(FP), DI
+	MOVQ lds+32(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VSUBPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	VCVTPH2PS 32(BX)(AX*2), Z0
+	VCVTPH2PS 32(SI)(AX*2), Z1
+	VSUBPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 32(DX)(AX*2)
+	VCVTPH2PS 64(BX)(AX*2), Z0
+	VCVTPH2PS 64(SI)(AX*2), Z1
+	VSUBPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 64(DX)(AX*2)
+	VCVTPH2PS 96(BX)(AX*2), Z0
+	VCVTPH2PS 96(SI)(AX*2), Z1
+	VSUBPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 96(DX)(AX*2)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VSUBPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
+	VCVTPH2PS.Z (SI)(AX*2), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func mulBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·mulBF16AVX512(SB), NOSPLIT, $0-64
@@ -475,6 +677,208 @@ onedone:
 	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
 	VCVTPH2PS.Z (SI)(AX*2), K1, Z1
 	VMULPS      Z1, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func divBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·divBF16AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         y+16(FP), SI
+	MOVQ         ldd+24(FP), DI
+	MOVQ         lds+32(FP), R8
+	MOVQ         ldy+40(FP), R9
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0xffff0000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         m+48(FP), R10
+	MOVQ         n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VDIVPS     Z7, Z5, Z5
+	VDIVPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	VMOVDQU16  64(BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  64(SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VDIVPS     Z7, Z5, Z5
+	VDIVPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, 64(DX)(AX*2)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+32, CX
+	JLT  onedone
+
+one:
+	VMOVDQU16  (BX)(AX*2), Z4
+	VPANDD     Z3, Z4, Z5
+	VPSLLD     $0x10, Z4, Z4
+	VMOVDQU16  (SI)(AX*2), Z6
+	VPANDD     Z3, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VDIVPS     Z7, Z5, Z5
+	VDIVPS     Z6, Z4, Z4
+	VPTESTMD   Z0, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z0, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z3, Z5, Z4
+	VMOVDQU16  Z4, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        one
+
+onedone:
+	ADDQ        $+32, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VMOVDQU16.Z (BX)(AX*2), K1, Z4
+	VPANDD      Z3, Z4, Z5
+	VPSLLD      $0x10, Z4, Z4
+	VMOVDQU16.Z (SI)(AX*2), K1, Z6
+	VPANDD      Z3, Z6, Z7
+	VPSLLD      $0x10, Z6, Z6
+	VDIVPS      Z7, Z5, Z5
+	VDIVPS      Z6, Z4, Z4
+	VPTESTMD    Z0, Z5, K2
+	VPADDD      Z1, Z5, Z5
+	VPADDD      Z2, Z5, K2, Z5
+	VPTESTMD    Z0, Z4, K2
+	VPADDD      Z1, Z4, Z4
+	VPADDD      Z2, Z4, K2, Z4
+	VPSRLD      $0x10, Z4, Z4
+	VPTERNLOGD  $0xf8, Z3, Z5, Z4
+	VMOVDQU16   Z4, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(DI*2), DX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (SI)(R9*2), SI
+	DECQ R10
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func divFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·divFP16AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ y+16(FP), SI
+	MOVQ ldd+24(FP), DI
+	MOVQ lds+32(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ m+48(FP), R10
+	MOVQ n+56(FP), R11
+
+row:
+	MOVQ R11, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VDIVPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	VCVTPH2PS 32(BX)(AX*2), Z0
+	VCVTPH2PS 32(SI)(AX*2), Z1
+	VDIVPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 32(DX)(AX*2)
+	VCVTPH2PS 64(BX)(AX*2), Z0
+	VCVTPH2PS 64(SI)(AX*2), Z1
+	VDIVPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 64(DX)(AX*2)
+	VCVTPH2PS 96(BX)(AX*2), Z0
+	VCVTPH2PS 96(SI)(AX*2), Z1
+	VDIVPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, 96(DX)(AX*2)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VCVTPH2PS (BX)(AX*2), Z0
+	VCVTPH2PS (SI)(AX*2), Z1
+	VDIVPS    Z1, Z0, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ        $+16, CX
+	JZ          next
+	MOVL        $0xffffffff, R12
+	BZHIL       CX, R12, R12
+	KMOVD       R12, K1
+	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
+	VCVTPH2PS.Z (SI)(AX*2), K1, Z1
+	VDIVPS      Z1, Z0, Z0
 	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
 
 next:

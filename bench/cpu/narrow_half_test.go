@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/klauspost/cpuid/v2"
 
@@ -16,6 +15,9 @@ import (
 
 // halfTypes are the types of 16 bits.
 var halfTypes = []schema.DType{schema.BF16, schema.FP16}
+
+// halfOperations meet a second matrix.
+var halfOperations = []string{"add", "sub", "mul", "div"}
 
 // Every number of 16 bits becomes itself in fp32, and comes back.
 func TestWiden(t *testing.T) {
@@ -30,7 +32,7 @@ func TestWiden(t *testing.T) {
 			c.round(&back[0], &wide[0], 256, 256, 256, 256)
 			sameHalves(t, string(d)+" and back", d, back, flushed(d, back, all, wide))
 			for i, got := range wide {
-				if want := element.Of(d).Get(as8(all), int64(i)); float64(got) != want && !(got != got && want != want) {
+				if want := element.Of(d).Get(asBytes(all), int64(i)); float64(got) != want && !(got != got && want != want) {
 					t.Fatalf("%s: %#04x became %g, want %g", d, i, got, want)
 				}
 			}
@@ -69,7 +71,7 @@ func TestRound(t *testing.T) {
 				}
 				c.round(&dst[0], &src[0], n, n, 1, n)
 				for i, x := range src {
-					element.Of(d).Set(as8(want), int64(i), float64(x))
+					element.Of(d).Set(asBytes(want), int64(i), float64(x))
 				}
 				sameHalves(t, fmt.Sprintf("%s: rounding from %#04x", d, upper), d, dst, flushed(d, dst, want, src))
 			}
@@ -151,12 +153,11 @@ func TestHalfKernels(t *testing.T) {
 			sameHalves(t, fmt.Sprintf("%s: relu", d), d, got, expected)
 			for shift := 1; shift < 1<<16; shift += 4099 {
 				y := append(all[shift:len(all):len(all)], all[:shift]...)
-				k.add(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				want.add(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				sameHalves(t, fmt.Sprintf("%s: add %d", d, shift), d, got, expected)
-				k.mul(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				want.mul(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
-				sameHalves(t, fmt.Sprintf("%s: mul %d", d, shift), d, got, expected)
+				for _, op := range halfOperations {
+					k.with(op)(&got[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+					want.with(op)(&expected[0], &all[0], &y[0], 256, 256, 256, 256, 256)
+					sameHalves(t, fmt.Sprintf("%s: %s %d", d, op, shift), d, got, expected)
+				}
 			}
 		}
 	})
@@ -175,20 +176,19 @@ func TestHalfRows(t *testing.T) {
 					src, y := guardedHalves(t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*lds+n, n%2 == 0)
 					dst, expected := guardedHalves(t, (m-1)*ldd+n, n%2 == 0), make([]uint16, (m-1)*ldd+n)
 					for i := range src {
-						element.Of(d).Set(as8(src), int64(i), r.NormFloat64())
-						element.Of(d).Set(as8(y), int64(i), r.NormFloat64())
+						element.Of(d).Set(asBytes(src), int64(i), r.NormFloat64())
+						element.Of(d).Set(asBytes(y), int64(i), r.NormFloat64())
 					}
 					clear(dst)
 					k.relu(&dst[0], &src[0], ldd, lds, m, n)
 					want.relu(&expected[0], &src[0], ldd, lds, m, n)
 					sameHalves(t, fmt.Sprintf("%s: relu %dx%d", d, m, n), d, dst, expected)
 					for _, ldy := range []int{0, lds} {
-						k.add(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						want.add(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						sameHalves(t, fmt.Sprintf("%s: add %dx%d", d, m, n), d, dst, expected)
-						k.mul(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						want.mul(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
-						sameHalves(t, fmt.Sprintf("%s: mul %dx%d", d, m, n), d, dst, expected)
+						for _, op := range halfOperations {
+							k.with(op)(&dst[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+							want.with(op)(&expected[0], &src[0], &y[0], ldd, lds, ldy, m, n)
+							sameHalves(t, fmt.Sprintf("%s: %s %dx%d", d, op, m, n), d, dst, expected)
+						}
 
 						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
 						fillRandom(r, wide, m, n, ldd)
@@ -205,13 +205,11 @@ func TestHalfRows(t *testing.T) {
 	})
 }
 
-func as8(x []uint16) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 2*len(x)) }
-
 // sameHalves compares numbers of 16 bits; one NaN is as good as another.
 func sameHalves(t *testing.T, name string, d schema.DType, got, want []uint16) {
 	t.Helper()
 	for i := range got {
-		value := func(x []uint16) float64 { return element.Of(d).Get(as8(x), int64(i)) }
+		value := func(x []uint16) float64 { return element.Of(d).Get(asBytes(x), int64(i)) }
 		if got[i] != want[i] && !(math.IsNaN(value(got)) && math.IsNaN(value(want))) {
 			t.Fatalf("%s: [%d] = %#04x, want %#04x", name, i, got[i], want[i])
 		}

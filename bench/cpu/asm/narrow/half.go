@@ -95,13 +95,15 @@ func (x widerBF16) join(hi, lo reg.VecVirtual) reg.VecVirtual {
 // operation on vectors of fp32, by its name.
 type operation struct {
 	name    string
-	combine func(x *matrix, a, b, to reg.VecVirtual)
+	combine func(x *matrix, a, b, to reg.VecVirtual) // to = b op a
 }
 
 // operations on two matrices.
 var operations = []operation{
 	{"add", func(x *matrix, a, b, to reg.VecVirtual) { x.VADDPS(a, b, to) }},
+	{"sub", func(x *matrix, a, b, to reg.VecVirtual) { x.VSUBPS(a, b, to) }},
 	{"mul", func(x *matrix, a, b, to reg.VecVirtual) { x.VMULPS(a, b, to) }},
+	{"div", func(x *matrix, a, b, to reg.VecVirtual) { x.VDIVPS(a, b, to) }},
 }
 
 const operationSignature = "func(dst, src, y *uint16, ldd, lds, ldy, m, n int)"

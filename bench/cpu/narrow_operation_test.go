@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"testing"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// halfOperationShapes are those of single operations, and some without a remainder: rows in
+// pairs, and more of them than a block has.
+var halfOperationShapes = append([]string{"1x64x64", "2x130x96", "1x700x8"}, chainShapes["operation"]...)
+
+// Every single operation agrees with float64 in the types of 16 bits too.
+func TestHalfOperationsAgreeWithReference(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			b := halfBackend(t, isa, d)
+			for _, p := range bench.Operations() {
+				if _, own := chainShapes[p.Name]; own || p.Group != "operation" {
+					continue // of other dimensions
+				}
+				for _, text := range halfOperationShapes {
+					for _, threads := range threadCounts(b) {
+						verifyIn(t, b, p.Name, text, d, threads)
+					}
+				}
+			}
+		}
+	})
+}
+
+// What is moved keeps its bits, those of NaN and of subnormal numbers too.
+func TestHalfMovesKeepBits(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		b := halfBackend(t, isa, schema.BF16)
+		for _, dims := range [][]int64{{256, 256}, {258, 255}, {257, 256}, {255, 257}} {
+			x, z := &bench.Tensor{Name: "X", Dims: dims}, &bench.Tensor{Name: "Z", Dims: dims}
+			index := &bench.Tensor{Name: "I", Dims: []int64{300}, Fill: bench.Labels(dims[0])}
+			for _, op := range []bench.Op{bench.Copy(x), bench.Transpose(x), bench.Concat(x, z), bench.Embedding(x, index)} {
+				checkBits(t, b, op)
+			}
+		}
+	})
+}
+
+// checkBits numbers the elements of what is moved.
+func checkBits(t *testing.T, b *Backend, op bench.Op) {
+	t.Helper()
+	opened, err := b.Open(bench.Case{Chain: bench.Chain{op}, DType: schema.BF16, Place: bench.Place{Threads: len(b.cpus)}, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	ws := opened.(*workspace)
+	for _, in := range op.In {
+		if in.Fill.Classes() == 0 {
+			for i, to := 0, halves(ws, in); i < len(to); i++ {
+				to[i] = uint16(i)
+			}
+		}
+	}
+	k, err := ws.Bind(bench.Chain{op})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Sample(ws, []bench.Kernel{k}, 1); err != nil {
+		t.Fatal(err)
+	}
+	n := widthOf(op.In[0])
+	for at, got := range halves(ws, op.Out) {
+		i, j := at/widthOf(op.Out), at%widthOf(op.Out)
+		switch op.Name {
+		case "transpose":
+			i, j = j, i
+		case "concat":
+			j %= n
+		case "embedding":
+			i = int(as[int32](ws.bytes(op.In[1]))[i])
+		}
+		if want := uint16(i*n + j); got != want {
+			t.Fatalf("%s %v: [%d] = %#04x, want %#04x", op.Name, op.In[0].Dims, at, got, want)
+		}
+	}
+}
