@@ -14,46 +14,49 @@ import (
 // itself. Pairs were seen to turn from 0.97 to 1.3 by that alone. No counter shows it; the time of
 // a signal from worker to worker and back does.
 const (
-	signalTrips  = 100 // of one burst: 10 to 50 us
+	signalTrips  = 100 // of one burst, with all workers together: 10 to 50 us
+	signalLeast  = 10  // with one
 	signalBursts = 5
 	// signalFar is the round trip, in that of when they were nearest, beyond which workers are
 	// apart: on one such host it was 50 to 180 ns within a cache, and 360 to 450 beyond.
 	signalFar = 3
 )
 
+// turn is a counter on lines of its own, which two workers write in turn.
+type turn struct {
+	atomic.Uint32
+	_ [124]byte
+}
+
 // signals is the time of a signal from the first worker to each other and back, in seconds: the
 // median of some bursts.
 func (t *team) signals() []float64 {
-	times := make([]float64, len(t.workers)-1)
-	var line struct { // of its own
-		_    [128]byte
-		turn atomic.Uint32
-		_    [128]byte
-	}
+	times, turns := make([]float64, len(t.workers)-1), make([]turn, len(t.workers))
+	trips := max(signalTrips/max(len(times), 1), signalLeast)
 	t.run(func(w *worker) {
-		bursts := make([]float64, signalBursts)
+		w.barrier()
+		if w.id > 0 {
+			own := &turns[w.id].Uint32
+			for at := range uint32(trips * signalBursts) {
+				await(own, 2*at, t.bar.patience)
+				own.Store(2*at + 2)
+			}
+			return
+		}
+		var bursts [signalBursts]float64
 		for i := range times {
+			other, at := &turns[i+1].Uint32, uint32(0)
 			for burst := range bursts {
-				w.barrier()
-				line.turn.Store(0)
-				w.barrier()
 				begin := time.Now()
-				for turn := uint32(0); turn < 2*signalTrips; turn += 2 {
-					switch w.id {
-					case 0:
-						line.turn.Store(turn + 1)
-						await(&line.turn, turn+1, t.bar.patience)
-					case i + 1:
-						await(&line.turn, turn, t.bar.patience)
-						line.turn.Store(turn + 2)
-					}
+				for range trips {
+					other.Store(at + 1)
+					await(other, at+1, t.bar.patience)
+					at += 2
 				}
-				bursts[burst] = time.Since(begin).Seconds() / signalTrips
+				bursts[burst] = time.Since(begin).Seconds() / float64(trips)
 			}
-			if w.id == 0 {
-				slices.Sort(bursts)
-				times[i] = bursts[signalBursts/2]
-			}
+			slices.Sort(bursts[:])
+			times[i] = bursts[signalBursts/2]
 		}
 	})
 	return times

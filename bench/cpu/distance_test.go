@@ -10,7 +10,7 @@ import (
 // A signal takes some time, less than a scheduler needs, and a worker that was nearer is apart.
 func TestDistance(t *testing.T) {
 	b := testBackend(t, "")
-	place := bench.Place{Threads: min(2, len(b.cpus))}
+	place := bench.Place{Threads: len(b.cpus)}
 	if err := b.enter(place); err != nil {
 		t.Fatal(err)
 	}
