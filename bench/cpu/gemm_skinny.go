@@ -18,14 +18,19 @@ func (g *gemm[T]) skinny(a, b *operand[T]) bool {
 }
 
 // skinnyCols is the width of a block of C that is summed up in L1, where it takes
-// half of 32 KiB.
+// half of 32 KiB; a single row of C in L2, as memory gives whole rows of B faster. (Two rows
+// in L2 are slower.)
 func (g *gemm[T]) skinnyCols() int {
-	return max(16<<10/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
+	block := 16 << 10
+	if g.m == 1 {
+		block = gemvBlock
+	}
+	return max(block/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
 }
 
-// gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest
-// row: fetching the next one is then early enough.
-const gemvRows, gemvBytes = 2, 8 << 10
+// gemvRows is the largest m for which B is read row by row, gemvBytes the shortest
+// row: fetching the next one is then early enough; and gemvBlock what a block of one row of C takes.
+const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
 
 // skinnyKernel picks one for columns of B, and says how many of its rows are a step.
 func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
