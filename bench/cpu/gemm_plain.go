@@ -65,24 +65,33 @@ func (g *gemm[T]) planSmall(halfL2 int) {
 
 // small says whether the product is computed on the matrices as they are.
 func (g *gemm[T]) small(a, b *operand[T]) bool {
-	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || g.n <= g.nr)
+	whole := g.n <= g.nr || g.k <= g.kc // panels of B are, if it is packed
+	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || whole)
 }
 
-// computeSmall computes a worker's part of C. Of one panel the packed form of B is a matrix, too.
+// computeSmall computes a worker's part of C. Packed panels of B are matrices, too.
 func (g *gemm[T]) computeSmall(id int, a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	s := &g.shares[id]
 	cols := s.j1 - s.j0
 	if cols == 0 || len(s.cuts) == 0 {
 		return
 	}
-	from, ldb := b.data, b.ld
-	if b.packed != nil {
-		from, ldb = b.packed, g.packedCols()
+	_, _ = a.data[(g.m-1)*a.ld+g.k-1], c.data[(g.m-1)*c.ld+s.j1-1]
+	if b.packed == nil {
+		_ = b.data[(g.k-1)*b.ld+s.j1-1]
+	} else {
+		_ = b.packed[g.packedCols()*g.k-1]
 	}
-	_, _, _ = a.data[(g.m-1)*a.ld+g.k-1], from[(g.k-1)*ldb+s.j1-1], c.data[(g.m-1)*c.ld+s.j1-1]
 	for i, lo := range s.cuts[:len(s.cuts)-1] {
 		rows, line := s.cuts[i+1]-lo, c.data[lo*c.ld+s.j0:]
-		g.tilePlain(rows, cols, g.k, &a.data[lo*a.ld], a.ld, &from[s.j0], ldb, &line[0], c.ld, g.accumulate)
+		if b.packed == nil {
+			g.tilePlain(rows, cols, g.k, &a.data[lo*a.ld], a.ld, &b.data[s.j0], b.ld, &line[0], c.ld, g.accumulate)
+		} else {
+			for j := s.j0; j < s.j1; j += g.nr {
+				g.tilePlain(rows, min(g.nr, s.j1-j), g.k, &a.data[lo*a.ld], a.ld, &b.packed[j*g.k], min(g.nr, g.packedCols()-j),
+					&line[j-s.j0], c.ld, g.accumulate)
+			}
+		}
 		if epi != nil {
 			epi(line, c.ld, lo, s.j0, rows, cols)
 		}
