@@ -160,15 +160,6 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 	return sum / float64(p.Threads), nil
 }
 
-// Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
-// these are.
-func (b *Backend) Watch(p bench.Place) func() bench.Observation {
-	if err := b.enter(p); err != nil {
-		return func() bench.Observation { return bench.Observation{} }
-	}
-	return b.disturbances()
-}
-
 // Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
 // core, which no core exceeds; with AVX-512 two loads and one store. Types narrower
 // than fp32 have the limit of their best unit.

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"hwcal/bench"
-	"hwcal/schema"
 )
 
 // A neighbour on the other hardware thread of a core takes up to a half of the
@@ -54,29 +51,4 @@ func (b *Backend) shared() []string {
 		}
 	}
 	return reasons
-}
-
-// disturbances of the workers between two calls.
-func (b *Backend) disturbances() func() bench.Observation {
-	apart := b.apart()
-	shared := b.shared()
-	before := b.reader.read()
-	return func() bench.Observation {
-		reasons := b.reader.read().since(before).disturbances()
-		if after := b.shared(); after != nil {
-			shared = after
-		}
-		reasons = append(reasons, shared...)
-		after := b.apart()
-		moved := (after == "") != (apart == "")
-		if after != "" {
-			apart = after
-		}
-		o := bench.Noise(reasons)
-		o.Moved = moved
-		if apart != "" {
-			o.Disturbances = append(o.Disturbances, bench.Disturbance{Code: schema.WorkersApart, Reason: apart})
-		}
-		return o
-	}
 }

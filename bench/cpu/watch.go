@@ -1,0 +1,35 @@
+package cpu
+
+import (
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
+// these are.
+func (b *Backend) Watch(p bench.Place) func() bench.Observation {
+	if err := b.enter(p); err != nil {
+		return func() bench.Observation { return bench.Observation{} }
+	}
+	apart := b.apart()
+	shared := b.shared()
+	before := b.reader.read()
+	return func() bench.Observation {
+		reasons := b.reader.read().since(before).disturbances()
+		if after := b.shared(); after != nil {
+			shared = after
+		}
+		reasons = append(reasons, shared...)
+		after := b.apart()
+		moved := (after == "") != (apart == "")
+		if after != "" {
+			apart = after
+		}
+		o := bench.Noise(reasons)
+		o.Moved = moved
+		if apart != "" {
+			o.Disturbances = append(o.Disturbances, bench.Disturbance{Code: schema.WorkersApart, Reason: apart})
+		}
+		return o
+	}
+}
