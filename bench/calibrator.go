@@ -207,15 +207,13 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 // disturbance of seconds is over by then. What a verdict waits for comes first. A repetition that
 // fails changes nothing.
 func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) {
-	slices.SortStableFunc(again, func(a, b disturbedStep) int {
-		switch {
-		case a.verdict == b.verdict:
+	turn := func(s disturbedStep) int {
+		if s.verdict {
 			return 0
-		case a.verdict:
-			return -1
 		}
 		return 1
-	})
+	}
+	slices.SortStableFunc(again, func(a, b disturbedStep) int { return turn(a) - turn(b) })
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]

@@ -24,8 +24,12 @@ type computed struct {
 
 // disturbed says that the host had a part in the figure.
 func (m *computed) disturbed() bool {
-	return slices.ContainsFunc([]schema.Code{schema.NoisyHost, schema.Throttled, schema.WorkersApart},
-		func(code schema.Code) bool { return slices.Contains(m.Warnings, code) })
+	return hasAny(m.Warnings, schema.NoisyHost, schema.Throttled, schema.WorkersApart)
+}
+
+// hasAny says whether one of some codes is among the warnings.
+func hasAny(warnings []schema.Code, codes ...schema.Code) bool {
+	return slices.ContainsFunc(codes, func(code schema.Code) bool { return slices.Contains(warnings, code) })
 }
 
 // pool adds a measurement to those of the same case. What the host disturbed counts

@@ -135,8 +135,7 @@ func (c Comparison) apart() bool { return slices.Contains(c.Warnings, schema.Wor
 
 // disturbed: what others did at the time may have had a part in it.
 func (c Comparison) disturbed() bool {
-	return c.apart() || slices.ContainsFunc([]schema.Code{schema.NoisyHost, schema.Throttled, schema.ClockUnsettled},
-		func(code schema.Code) bool { return slices.Contains(c.Warnings, code) })
+	return hasAny(c.Warnings, schema.NoisyHost, schema.Throttled, schema.ClockUnsettled, schema.WorkersApart)
 }
 
 // join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, what

@@ -259,3 +259,35 @@ func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float
 //
 //go:noescape
 func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+
+// vecAffineRowsF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = a[i]*src[i*lds+j] + b[i]
+//		}
+//	}
+//
+//go:noescape
+func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
+
+// vecAffineRowsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
+
+// vecGatherRowsF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[int(index[i])*lds+j]
+//		}
+//	}
+//
+//go:noescape
+func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)
+
+// vecGatherRowsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)

@@ -1,0 +1,163 @@
+package cpu
+
+// These map kernels meet a second matrix, y.
+
+// vecAddF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddReluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j]+y[i*ldy+j], 0)
+//		}
+//	}
+//
+//go:noescape
+func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddReluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddGeluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = gelu(src[i*lds+j] + y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddGeluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddSiluF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j] + y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAddSiluF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSiluMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = silu(src[i*lds+j]) * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSiluMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecMulF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] * y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecMulF32AVX2 is the same loop.
+//
+//go:noescape
+func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSubF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] - y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecSubF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecSubF32AVX2 is the same loop.
+//
+//go:noescape
+func vecSubF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecDivF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] / y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecDivF32AVX2 is the same loop.
+//
+//go:noescape
+func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecRaiseToF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j], y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecRaiseToF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecRaiseToF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRaiseToF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAccumulateF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j]
+//		}
+//	}
+//
+//go:noescape
+func vecAccumulateF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecAccumulateF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAccumulateF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
