@@ -91,6 +91,25 @@ func TestPatternsAgreeWithReference(t *testing.T) {
 	})
 }
 
+// caseOf builds a case of a pattern on a shape.
+func caseOf(t *testing.T, name, text string, d schema.DType, threads int) bench.Case {
+	t.Helper()
+	p, err := bench.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape, err := bench.ParseShape(text, p.Dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := bench.Place{Threads: threads}
+	chain, err := p.In(d).Build(shape, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bench.Case{Chain: chain, DType: d, Place: place, Seed: 7}
+}
+
 func verifyShape(t *testing.T, b *Backend, p bench.Pattern, text string, threads int) {
 	t.Helper()
 	shape, err := bench.ParseShape(text, p.Dims)

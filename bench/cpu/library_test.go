@@ -55,20 +55,9 @@ func (a *abacus) Bind(c bench.Chain, d schema.DType, t Threads, o Operands) (Cal
 
 func libraryCase(t *testing.T, pattern, dims string, threads int, unit string) bench.Case {
 	t.Helper()
-	p, err := bench.Lookup(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := bench.ParseShape(dims, p.Dims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	place := bench.Place{Threads: threads}
-	chain, err := p.Build(s, place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bench.Case{Chain: chain, DType: schema.FP32, Place: place, Unit: unit, Seed: 3}
+	c := caseOf(t, pattern, dims, schema.FP32, threads)
+	c.Unit = unit
+	return c
 }
 
 // A library runs for a case that names it, once for all workers, and is verified as all kernels are.

@@ -244,19 +244,7 @@ func narrowPatterns(d schema.DType, group string) []string {
 
 func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threads int) {
 	t.Helper()
-	p, err := bench.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shape, err := bench.ParseShape(text, p.Dims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := p.In(d).Build(shape, bench.Place{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bench.Verify(b, bench.Case{Chain: chain, DType: d, Place: bench.Place{Threads: threads}, Seed: 7}); err != nil {
-		t.Errorf("%s %s %s %d threads: %v", name, shape, d, threads, err)
+	if _, err := bench.Verify(b, caseOf(t, name, text, d, threads)); err != nil {
+		t.Errorf("%s %s %s %d threads: %v", name, text, d, threads, err)
 	}
 }
