@@ -128,8 +128,8 @@ rows:
 	ADDQ         $0x00000020, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000008, R10
 	JG           columns
@@ -178,13 +178,75 @@ rows:
 	ADDQ         $0x00000008, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000008, R10
 	JG           columns
 	MOVQ         R13, SI
 	LEAQ         (DX)(CX*1), DX
+	DECQ         R9
+	JNZ          step
+	VZEROUPPER
+	RET
+
+// func dgemmGEMV4AVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, FMA3
+TEXT ·dgemmGEMV4AVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x03, CX
+	MOVQ ldy+56(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+
+step:
+	MOVQ n+8(FP), R10
+	MOVQ y+48(FP), BX
+	MOVQ DX, R11
+
+columns:
+	VMOVUPD (R11), Y0
+	VMOVUPD 32(R11), Y1
+	VMOVUPD (R11)(CX*1), Y2
+	VMOVUPD 32(R11)(CX*1), Y3
+	VMOVUPD (R11)(CX*2), Y4
+	VMOVUPD 32(R11)(CX*2), Y5
+	VMOVUPD (R11)(R8*1), Y6
+	VMOVUPD 32(R11)(R8*1), Y7
+	MOVQ    m+0(FP), R14
+	MOVQ    BX, R12
+	MOVQ    SI, R13
+
+rows:
+	VMOVUPD      (R12), Y8
+	VMOVUPD      32(R12), Y9
+	VBROADCASTSD (R13), Y10
+	VFMADD231PD  Y0, Y10, Y8
+	VFMADD231PD  Y1, Y10, Y9
+	VBROADCASTSD 8(R13), Y11
+	VFMADD231PD  Y2, Y11, Y8
+	VFMADD231PD  Y3, Y11, Y9
+	VBROADCASTSD 16(R13), Y12
+	VFMADD231PD  Y4, Y12, Y8
+	VFMADD231PD  Y5, Y12, Y9
+	VBROADCASTSD 24(R13), Y13
+	VFMADD231PD  Y6, Y13, Y8
+	VFMADD231PD  Y7, Y13, Y9
+	VMOVUPD      Y8, (R12)
+	VMOVUPD      Y9, 32(R12)
+	ADDQ         DI, R12
+	ADDQ         $0x00000020, R13
+	DECQ         R14
+	JNZ          rows
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x00000008, R10
+	JG           columns
+	MOVQ         R13, SI
+	LEAQ         (DX)(CX*4), DX
 	DECQ         R9
 	JNZ          step
 	VZEROUPPER

@@ -24,6 +24,8 @@ type gemm[T float] struct {
 	// shares are the parts of the workers where the matrices are too small to be
 	// packed; else nil.
 	shares []share
+	// farB says that B comes from memory, as it is too large for L3, each time it is used.
+	farB bool
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -33,7 +35,9 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 		return nil, fmt.Errorf("cpu: gemm m=%d n=%d k=%d with %d threads: want positive numbers", m, n, k, threads)
 	}
 	kernels := newGEMMKernels[T](isa)
-	return planGEMM(kernels, newBlocking(kernels, caches), threads, m, n, k), nil
+	g := planGEMM(kernels, newBlocking(kernels, caches), threads, m, n, k)
+	g.farB = n*k*int(unsafe.Sizeof(T(0))) > orElse(caches.L3, typicalCaches.L3)*3/2
+	return g, nil
 }
 
 func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int) *gemm[T] {

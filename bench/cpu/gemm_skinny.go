@@ -28,13 +28,18 @@ func (g *gemm[T]) skinnyCols() int {
 	return max(block/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
 }
 
-// gemvRows is the largest m for which B is read row by row, gemvBytes the shortest
-// row: fetching the next one is then early enough; and gemvBlock what a block of one row of C takes.
-const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
+// gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest row:
+// fetching the next one is then early enough. gemvBlock is what a block of one row of C takes,
+// and gemvFetched the longest row for which it, and the two rows of B that come next, share L1.
+const gemvRows, gemvBytes, gemvBlock, gemvFetched = 2, 8 << 10, 64 << 10, 16 << 10
 
-// skinnyKernel picks one for columns of B, and says how many of its rows are a step.
-func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
-	if g.m <= gemvRows && min(cols, g.skinnyCols())*int(unsafe.Sizeof(T(0))) >= gemvBytes {
+// skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
+func (g *gemm[T]) skinnyKernel(cols, ldb int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
+	bytes := min(cols, g.skinnyCols()) * int(unsafe.Sizeof(T(0)))
+	switch {
+	case g.m == 1 && g.farB && (cols < ldb || bytes > gemvFetched):
+		return g.tileGEMV4, 4
+	case g.m <= gemvRows && bytes >= gemvBytes:
 		return g.tileGEMV, 1
 	}
 	return g.tileSkinny, 4
@@ -52,7 +57,7 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 	if lo == hi {
 		return
 	}
-	tile, depth := g.skinnyKernel(hi - lo)
+	tile, depth := g.skinnyKernel(hi-lo, b.ld)
 	whole, steps := g.k/depth, ceilDiv(g.k, depth)
 	x, rest := s.b[id][:steps*depth*g.m], s.b[id][steps*depth*g.m:]
 	// x[step][row][depth], with zeros behind the last column, and rows of zeros for B.

@@ -14,6 +14,7 @@ type gemmCase struct {
 	transA, transB   bool
 	packA, packB     bool
 	accumulate, relu bool
+	farB             bool
 	threads          int
 	block            blocking // in units of mr, 1 and nr; zero: from the caches
 	front            bool     // guard page before the buffers instead of behind
@@ -74,6 +75,8 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
 		gemmCase{m: 2, n: 40, k: 4*skinnySteps + 7, threads: 1, transA: true, relu: true},
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, relu: true},
+		gemmCase{m: 1, n: 5000, k: 37, threads: 2, farB: true},
+		gemmCase{m: 1, n: 75, k: 37, threads: 1, farB: true, accumulate: true},
 		gemmCase{m: gemvRows, n: 4160, k: skinnySteps + 5, threads: 1, accumulate: true},
 	)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -116,7 +119,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 		c.block = newBlocking(kernels, cacheSizes{})
 	}
 	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
-	g.accumulate = c.accumulate
+	g.accumulate, g.farB = c.accumulate, c.farB
 	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
 	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)
 	out := randomMatrix[T](t, r, c.m, c.n, false, c.front)

@@ -146,8 +146,8 @@ rows:
 	ADDQ         $0x00000010, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000010, R10
 	JG           columns
@@ -196,13 +196,75 @@ rows:
 	ADDQ         $0x00000004, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, R15
+	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000010, R10
 	JG           columns
 	MOVQ         R13, SI
 	LEAQ         (DX)(CX*1), DX
+	DECQ         R9
+	JNZ          step
+	VZEROUPPER
+	RET
+
+// func sgemmGEMV4AVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// Requires: AVX, FMA3
+TEXT ·sgemmGEMV4AVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ldy+56(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (CX)(CX*2), R8
+
+step:
+	MOVQ n+8(FP), R10
+	MOVQ y+48(FP), BX
+	MOVQ DX, R11
+
+columns:
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	VMOVUPS (R11)(CX*1), Y2
+	VMOVUPS 32(R11)(CX*1), Y3
+	VMOVUPS (R11)(CX*2), Y4
+	VMOVUPS 32(R11)(CX*2), Y5
+	VMOVUPS (R11)(R8*1), Y6
+	VMOVUPS 32(R11)(R8*1), Y7
+	MOVQ    m+0(FP), R14
+	MOVQ    BX, R12
+	MOVQ    SI, R13
+
+rows:
+	VMOVUPS      (R12), Y8
+	VMOVUPS      32(R12), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y0, Y10, Y8
+	VFMADD231PS  Y1, Y10, Y9
+	VBROADCASTSS 4(R13), Y11
+	VFMADD231PS  Y2, Y11, Y8
+	VFMADD231PS  Y3, Y11, Y9
+	VBROADCASTSS 8(R13), Y12
+	VFMADD231PS  Y4, Y12, Y8
+	VFMADD231PS  Y5, Y12, Y9
+	VBROADCASTSS 12(R13), Y13
+	VFMADD231PS  Y6, Y13, Y8
+	VFMADD231PS  Y7, Y13, Y9
+	VMOVUPS      Y8, (R12)
+	VMOVUPS      Y9, 32(R12)
+	ADDQ         DI, R12
+	ADDQ         $0x00000010, R13
+	DECQ         R14
+	JNZ          rows
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x00000010, R10
+	JG           columns
+	MOVQ         R13, SI
+	LEAQ         (DX)(CX*4), DX
 	DECQ         R9
 	JNZ          step
 	VZEROUPPER

@@ -73,8 +73,9 @@ func main() {
 					t.transposeLane(c)
 				}
 				t.copyRows(c)
-				t.skinny(c, "Skinny", 4)
-				t.skinny(c, "GEMV", 1)
+				t.skinny(c, "Skinny", 4, true)
+				t.skinny(c, "GEMV", 1, true)
+				t.skinny(c, "GEMV4", 4, false)
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {

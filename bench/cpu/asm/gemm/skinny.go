@@ -14,8 +14,10 @@ import (
 // in L1, pass by: B is read once, in the order of memory.
 //
 // Four rows of B for each pass over y are the fewer instructions, and one is the one
-// stream that memory is fastest with.
-func (t target) skinny(c *build.Context, name string, skinnyRows int) {
+// stream that memory is fastest with, as long as what is fetched ahead finds room in L1.
+// fetch asks for that. Without it the hardware has to look ahead, which that of Zen 5 does not
+// where loads are masked: masks are for the last columns then.
+func (t target) skinny(c *build.Context, name string, skinnyRows int, fetch bool) {
 	vecs := 4 // 16 of B, 4 of y, 4 of x
 	if t.Name == simd.AVX2.Name {
 		vecs = 2 // 8 of B, 2 of y, 4 of x
@@ -50,70 +52,90 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 		return m
 	}
 
+	width := vecs * t.lanes()
+	// chunk adds the next columns: width of them, or those that the masks select.
+	chunk := func(label string, masked bool) {
+		get := func(from Mem, j int, to reg.VecPhysical) {
+			if masked {
+				loadMasked(from, mask[j], to)
+			} else {
+				load(from, to)
+			}
+		}
+		for p := range skinnyRows {
+			for j := range vecs {
+				get(row(at, p, j), j, block(p, j))
+				if fetch && j*t.Bytes%64 == 0 {
+					c.PREFETCHT0(row(ahead, p, j))
+				}
+			}
+		}
+		c.Load(c.Param("m"), rows)
+		c.MOVQ(y, yAt)
+		c.MOVQ(x, xAt)
+		c.Label(label)
+		for j := range vecs {
+			get(Mem{Base: yAt, Disp: j * t.Bytes}, j, sum(j))
+		}
+		for p := range skinnyRows {
+			broadcast(Mem{Base: xAt, Disp: p * t.size}, factor(p))
+			for j := range vecs {
+				fma(block(p, j), factor(p), sum(j))
+			}
+		}
+		for j := range vecs {
+			if masked {
+				load(sum(j), mask[j], Mem{Base: yAt, Disp: j * t.Bytes})
+			} else {
+				load(sum(j), Mem{Base: yAt, Disp: j * t.Bytes})
+			}
+		}
+		c.ADDQ(ldy, yAt)
+		c.ADDQ(U32(skinnyRows*t.size), xAt)
+		c.DECQ(rows)
+		c.JNZ(LabelRef(label))
+		if fetch {
+			c.ADDQ(U32(vecs*t.Bytes), ahead)
+		}
+		c.ADDQ(U32(vecs*t.Bytes), at)
+		c.ADDQ(U32(vecs*t.Bytes), y)
+		c.SUBQ(U32(width), cols)
+	}
+
 	c.Label("step")
 	c.Load(c.Param("n"), cols)
 	c.Load(c.Param("y"), y)
 	c.MOVQ(b, at)
-	// Four rows further or, where one is a step and may be short, two.
-	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
+	if fetch {
+		// Four rows further or, where one is a step and may be short, two.
+		c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
+	}
+	if !fetch && t.masked() {
+		c.CMPQ(cols, U32(width))
+		c.JL(LabelRef("columns"))
+		c.Label("whole")
+		chunk("wholeRows", false)
+		c.CMPQ(cols, U32(width))
+		c.JGE(LabelRef("whole"))
+		c.TESTQ(cols, cols)
+		c.JZ(LabelRef("done"))
+	}
 	c.Label("columns")
 	if t.masked() {
 		// Bits for the columns that are left, a vector's worth in each mask.
 		c.MOVQ(I32(-1), temp)
 		c.CMPQ(cols, U32(64))
-		c.JGE(LabelRef("whole"))
+		c.JGE(LabelRef("full"))
 		c.BZHIQ(cols, temp, temp)
-		c.Label("whole")
+		c.Label("full")
 		for j := range vecs {
 			c.KMOVQ(temp, mask[j])
 			c.SHRQ(Imm(uint64(t.lanes())), temp)
 		}
 	}
-	for p := range skinnyRows {
-		for j := range vecs {
-			if t.masked() {
-				loadMasked(row(at, p, j), mask[j], block(p, j))
-			} else {
-				load(row(at, p, j), block(p, j))
-			}
-			if j*t.Bytes%64 == 0 {
-				c.PREFETCHT0(row(ahead, p, j))
-			}
-		}
-	}
-	c.Load(c.Param("m"), rows)
-	c.MOVQ(y, yAt)
-	c.MOVQ(x, xAt)
-	c.Label("rows")
-	for j := range vecs {
-		if t.masked() {
-			loadMasked(Mem{Base: yAt, Disp: j * t.Bytes}, mask[j], sum(j))
-		} else {
-			load(Mem{Base: yAt, Disp: j * t.Bytes}, sum(j))
-		}
-	}
-	for p := range skinnyRows {
-		broadcast(Mem{Base: xAt, Disp: p * t.size}, factor(p))
-		for j := range vecs {
-			fma(block(p, j), factor(p), sum(j))
-		}
-	}
-	for j := range vecs {
-		if t.masked() {
-			load(sum(j), mask[j], Mem{Base: yAt, Disp: j * t.Bytes})
-		} else {
-			load(sum(j), Mem{Base: yAt, Disp: j * t.Bytes})
-		}
-	}
-	c.ADDQ(ldy, yAt)
-	c.ADDQ(U32(skinnyRows*t.size), xAt)
-	c.DECQ(rows)
-	c.JNZ(LabelRef("rows"))
-	c.ADDQ(U32(vecs*t.Bytes), at)
-	c.ADDQ(U32(vecs*t.Bytes), ahead)
-	c.ADDQ(U32(vecs*t.Bytes), y)
-	c.SUBQ(U32(vecs*t.lanes()), cols)
+	chunk("rows", t.masked())
 	c.JG(LabelRef("columns"))
+	c.Label("done")
 	c.MOVQ(xAt, x)
 	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(skinnyRows)}, b)
 	c.DECQ(steps)
