@@ -23,8 +23,10 @@ type workspace struct {
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
 	packed  map[packedKey][]byte
-	shared  []byte // see sharedScratch
-	closers []func()
+	// storesPast says of results whether they are stored past the caches, see storing.
+	storesPast map[storesKey]bool
+	shared     []byte // see sharedScratch
+	closers    []func()
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -52,7 +54,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	ws := &workspace{
 		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
-		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
+		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{}, storesPast: map[storesKey]bool{},
 	}
 	if c.SmallPages {
 		ws.memory = &b.memory[0]
