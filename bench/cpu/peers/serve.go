@@ -84,7 +84,7 @@ func (s *server) answer(words []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for range warming(n) {
+	for range n { // untimed; see doc.go
 		s.task.run()
 	}
 	begin := time.Now()
@@ -93,10 +93,6 @@ func (s *server) answer(words []string) (string, error) {
 	}
 	return fmt.Sprint(time.Since(begin).Seconds()), nil
 }
-
-// warming is the number of untimed executions before n timed ones: others have
-// used the caches since. One that lasts as long as a batch does not need it.
-func warming(n int) int { return (n + 6) / 8 }
 
 func (s *server) open(words []string) error {
 	freeBuffers()
