@@ -57,7 +57,7 @@ var chainShapes = map[string][]string{
 	"attention":   {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
-	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050"},
+	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050", "1x1024x35"},
 
 	// Of the same group, and of other dimensions.
 	"conv2d":              convTestShapes,

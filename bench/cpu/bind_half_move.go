@@ -101,7 +101,7 @@ func bindHalfTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
 	if m%2 != 0 {
 		square = transposeRead // there is none
 	}
-	blocks, err := blocksOf[float32](ws, transposeWrite/4*zipColumns)
+	blocks, err := blocksOf[float32](ws, crowdedWrite/4*zipColumns)
 	if err != nil {
 		return nil, err
 	}
