@@ -40,11 +40,9 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 			l.run(w, count, a.from(i), block, nil)
 			w.barrier()
 			lo, hi := w.share(count, 1)
-			for r := lo; r < hi; r++ {
-				row := sums[r*n:][:n]
-				norm.rows(row, row, nil, false)
-				half.roundSlice(out[(i+r)*n:][:n], row)
-			}
+			mine := sums[lo*n : hi*n]
+			norm.rows(mine, mine, false)
+			half.roundSlice(out[(i+lo)*n:][:len(mine)], mine)
 		}
 	}}, nil
 }

@@ -19,7 +19,7 @@ func bindHalfLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 		second = halves(ws, c[0].In[1])
 	}
 	return inHalfRows(ws, c, second, func(rows []float32, _, _ int) {
-		norm.rows(rows, rows, nil, false)
+		norm.rows(rows, rows, false)
 	})
 }
 

@@ -67,10 +67,8 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			l.run(w, x.rowsOf(i, count), y.rowsOf(i, count), epi.from(i))
 			w.barrier()
 			lo, hi := w.share(count, 1)
-			for r := i + lo; r < i+hi; r++ {
-				row := y.data[r*y.ld:][:y.cols]
-				norm.rows(row, row, nil, false)
-			}
+			mine := y.data[(i+lo)*y.cols : (i+hi)*y.cols]
+			norm.rows(mine, mine, false)
 		}
 	}}, nil
 }

@@ -9,20 +9,19 @@ func init() {
 	register("mask+softmax", bindMaskedSoftmax[float32], bindMaskedSoftmax[float64])
 }
 
-// bindLayerNorm normalizes rows. A sum before it takes place in its first pass over the
-// row.
+// bindLayerNorm normalizes rows, or with a second input the sums of two.
 func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	norm := newLayerNorm[T](ws, c[len(c)-1])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
+	n := widthOf(c.Output())
 	if len(c) == 1 {
 		return storing(ws, c, func(nt bool) func(w *worker) {
-			return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*width:hi*width], src[lo*width:hi*width], nil, nt) })
+			return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*n:hi*n], src[lo*n:hi*n], nt) })
 		}), nil
 	}
-	second := data[T](ws, c[0].In[1])
-	return inRepeats(ws, c, len(second)/width, func(i, j, m int) {
-		norm.rows(dst[i*width:][:m*width], src[i*width:][:m*width], second[j*width:][:m*width], false)
+	y := data[T](ws, c[0].In[1])
+	return inRepeats(ws, c, len(y)/n, func(i, j, m int) {
+		norm.ofSum(dst[i*n:][:m*n], src[i*n:][:m*n], y[j*n:][:m*n])
 	}), nil
 }
 
@@ -55,9 +54,9 @@ const rowGrain = 16
 func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
 	src, mask, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
-	return inRepeats(ws, c, len(mask)/width, func(i, j, m int) {
-		k.softmax(dst[i*width:], width, src[i*width:], width, mask[j*width:], width, m, width, 1)
+	n := widthOf(c.Output())
+	return inRepeats(ws, c, len(mask)/n, func(i, j, m int) {
+		k.softmax(dst[i*n:], n, src[i*n:], n, mask[j*n:], n, m, n, 1)
 	}), nil
 }
 

@@ -16,17 +16,22 @@ func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
 	}
 }
 
-// rows writes the norms of the rows that src holds, or of src + y; dst may be src. With nt
-// they are stored past the caches.
-func (l *layerNorm[T]) rows(dst, src, y []T, nt bool) {
+// rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
+// past the caches.
+func (l *layerNorm[T]) rows(dst, src []T, nt bool) {
 	n := len(l.gamma)
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
-		var with *T
-		if y != nil {
-			with = &y[i*n:][:m*n][0]
-		}
-		l.layerNorm(&to[0], &from[0], with, &l.gamma[0], &l.beta[0], n, n, n, m, n, l.eps, nt)
+		l.layerNorm(&to[0], &from[0], &l.gamma[0], &l.beta[0], n, n, m, n, l.eps, nt)
+	})
+}
+
+// ofSum writes the norms of the rows of src + y.
+func (l *layerNorm[T]) ofSum(dst, src, y []T) {
+	n := len(l.gamma)
+	eachRows(len(src)/n, n, func(i, m int) {
+		to, from, with := dst[i*n:][:m*n], src[i*n:][:m*n], y[i*n:][:m*n]
+		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], n, n, n, m, n, l.eps)
 	})
 }
 

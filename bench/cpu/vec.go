@@ -70,9 +70,10 @@ type vecKernels[T float] struct {
 	// rowDistance is the sum of (x - y)^2 over n elements.
 	rowDistance func(src, y *T, n int) T
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
-	// where x is src[i*lds+j], or the sum of that and y[i*ldy+j] if y is not nil, for m
-	// rows of n elements. dst may be src. nt is for those without y.
-	layerNorm func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T, nt bool)
+	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
+	layerNorm func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)
+	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j].
+	addLayerNorm func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T)
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
 	rmsNorm func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)

@@ -6104,205 +6104,115 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecLayerNormF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-85
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), CX
-	MOVQ       ldd+40(FP), DX
-	MOVQ       lds+48(FP), BX
-	MOVQ       gamma+24(FP), R10
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, BX
-	MOVQ       y+16(FP), R11
-	MOVQ       beta+32(FP), R12
-	MOVQ       n+72(FP), SI
-	VCVTSI2SSQ SI, X0, X0
-
-row:
-	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	TESTQ        R11, R11
-	JZ           plain
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          addmaindone
-
-addmain:
-	VMOVUPS (CX)(DI*1), Y5
-	VMOVUPS (R11)(DI*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS 32(CX)(DI*1), Y5
-	VMOVUPS 32(R11)(DI*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 32(AX)(DI*1)
-	VADDPS  Y5, Y2, Y2
-	VMOVUPS 64(CX)(DI*1), Y5
-	VMOVUPS 64(R11)(DI*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 64(AX)(DI*1)
-	VADDPS  Y5, Y3, Y3
-	VMOVUPS 96(CX)(DI*1), Y5
-	VMOVUPS 96(R11)(DI*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, 96(AX)(DI*1)
-	VADDPS  Y5, Y4, Y4
-	ADDQ    $+128, DI
-	SUBQ    $+32, SI
-	JGE     addmain
-
-addmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  addsingledone
-
-addsingle:
-	VMOVUPS (CX)(DI*1), Y5
-	VMOVUPS (R11)(DI*1), Y6
-	VADDPS  Y6, Y5, Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VADDPS  Y5, Y1, Y1
-	ADDQ    $+32, DI
-	SUBQ    $+8, SI
-	JGE     addsingle
-
-addsingledone:
-	ADDQ       $+8, SI
-	JZ         adddone
-	LEAQ       vecMaskf32avx2<>+32(SB), R13
-	SHLQ       $0x02, SI
-	SUBQ       SI, R13
-	VMOVUPS    (R13), Y5
-	VMASKMOVPS (CX)(DI*1), Y5, Y6
-	VMASKMOVPS (R11)(DI*1), Y5, Y7
-	VADDPS     Y7, Y6, Y6
-	VMASKMOVPS Y6, Y5, (AX)(DI*1)
-	VANDPS     Y5, Y6, Y6
-	VADDPS     Y6, Y1, Y1
-
-adddone:
-	MOVQ ldy+56(FP), CX
-	SHLQ $0x02, CX
-	ADDQ CX, R11
-	MOVQ AX, CX
-	JMP  summed
-
-plain:
-	MOVQ n+72(FP), SI
-	XORQ DI, DI
-	SUBQ $+32, SI
-	JLT  summaindone
-
-summain:
-	VADDPS (CX)(DI*1), Y1, Y1
-	VADDPS 32(CX)(DI*1), Y2, Y2
-	VADDPS 64(CX)(DI*1), Y3, Y3
-	VADDPS 96(CX)(DI*1), Y4, Y4
-	ADDQ   $+128, DI
-	SUBQ   $+32, SI
-	JGE    summain
-
-summaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  sumsingledone
-
-sumsingle:
-	VADDPS (CX)(DI*1), Y1, Y1
-	ADDQ   $+32, DI
-	SUBQ   $+8, SI
-	JGE    sumsingle
-
-sumsingledone:
-	ADDQ         $+8, SI
-	JZ           sumdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R13
+TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+40(FP), SI
+	MOVQ         n+56(FP), R8
+	MOVQ         gamma+16(FP), R9
+	MOVQ         beta+24(FP), R10
 	SHLQ         $0x02, SI
-	SUBQ         SI, R13
-	VMOVUPS      (R13), Y5
-	VMASKMOVPS   (CX)(DI*1), Y5, Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	VBLENDVPS    Y5, Y6, Y7, Y6
-	VADDPS       Y6, Y1, Y1
+	VCVTSI2SSQ   R8, X1, X1
+	VBROADCASTSS X1, Y1
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VDIVPS       Y1, Y0, Y0
 
-sumdone:
-summed:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPS    $0x4e, X1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPS    $0xb1, X1, X2
-	VADDPS       X2, X1, X1
-	VBROADCASTSS X1, Y1
-	VDIVSS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+first:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          squaresmaindone
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	CMPQ         n+56(FP), $+32
+	JLT          firstshort
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VADDPS       (DX), Y1, Y1
+	VADDPS       32(DX), Y1, Y1
+	VADDPS       64(DX), Y1, Y1
+	VADDPS       96(DX), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPS       X6, X1, X1
+	VPERMILPS    $0x4e, X1, X6
+	VADDPS       X6, X1, X1
+	VPERMILPS    $0xb1, X1, X6
+	VADDPS       X6, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	JMP          firstshifted
 
-squaresmain:
-	VMOVUPS     (CX)(DI*1), Y6
+firstshort:
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS (DX), Y6
+	VADDPS       Y6, Y1, Y1
+
+firstshifted:
+	MOVQ n+56(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPS     (DX)(DI*1), Y6
 	VSUBPS      Y1, Y6, Y6
-	VFMADD231PS Y6, Y6, Y2
-	VMOVUPS     32(CX)(DI*1), Y6
-	VSUBPS      Y1, Y6, Y6
-	VFMADD231PS Y6, Y6, Y3
-	VMOVUPS     64(CX)(DI*1), Y6
-	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y2, Y2
 	VFMADD231PS Y6, Y6, Y4
-	VMOVUPS     96(CX)(DI*1), Y6
+	VMOVUPS     32(DX)(DI*1), Y6
 	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y3, Y3
+	VFMADD231PS Y6, Y6, Y5
+	VMOVUPS     64(DX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y2, Y2
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     96(DX)(DI*1), Y6
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y3, Y3
 	VFMADD231PS Y6, Y6, Y5
 	ADDQ        $+128, DI
-	SUBQ        $+32, SI
-	JGE         squaresmain
+	SUBQ        $+32, R8
+	JGE         firstmain
 
-squaresmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  squaressingledone
+firstmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPS     (CX)(DI*1), Y6
+firstsingle:
+	VMOVUPS     (DX)(DI*1), Y6
 	VSUBPS      Y1, Y6, Y6
-	VFMADD231PS Y6, Y6, Y2
+	VADDPS      Y6, Y2, Y2
+	VFMADD231PS Y6, Y6, Y4
 	ADDQ        $+32, DI
-	SUBQ        $+8, SI
-	JGE         squaressingle
+	SUBQ        $+8, R8
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ       $+8, SI
-	JZ         squaresdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R13
-	SHLQ       $0x02, SI
-	SUBQ       SI, R13
-	VMOVUPS    (R13), Y6
-	VMASKMOVPS (CX)(DI*1), Y6, Y7
-	VSUBPS     Y1, Y7, Y7
-	VMULPS     Y7, Y7, Y7
-	VANDPS     Y6, Y7, Y7
-	VADDPS     Y7, Y2, Y2
+firstsingledone:
+	ADDQ        $+8, R8
+	JZ          firstdone
+	LEAQ        vecMaskf32avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x02, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y6
+	VMASKMOVPS  (DX)(DI*1), Y6, Y7
+	VBLENDVPS   Y6, Y7, Y1, Y7
+	VSUBPS      Y1, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
 
-squaresdone:
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y5, Y3, Y3
+firstdone:
+row:
+	MOVQ         DX, CX
+	ADDQ         SI, DX
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPS    $0x4e, X4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPS    $0xb1, X4, X5
+	VADDPS       X5, X4, X4
+	VBROADCASTSS X4, Y4
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPS       X3, X2, X2
@@ -6311,248 +6221,910 @@ squaresdone:
 	VPERMILPS    $0xb1, X2, X3
 	VADDPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
-	VDIVSS       X0, X2, X2
-	VADDSS       eps+80(FP), X2, X2
-	VSQRTSS      X2, X2, X2
-	VMOVSS       vecConstf32avx2<>+352(SB), X3
-	VDIVSS       X2, X3, X3
-	VBROADCASTSS X3, Y2
-	CMPB         nt+84(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          ntmaindone
+	VMULPS       Y0, Y2, Y6
+	VFNMADD231PS Y2, Y6, Y4
+	VADDPS       Y1, Y6, Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMAXPS       Y4, Y1, Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS eps+64(FP), Y1
+	VADDPS       Y1, Y4, Y4
+	VSQRTPS      Y4, Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y7
+	VDIVPS       Y4, Y7, Y7
+	DECQ         m+48(FP)
+	JZ           alone
+	CMPQ         n+56(FP), $+2048
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	CMPQ         n+56(FP), $+32
+	JLT          nextshort
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VADDPS       (DX), Y1, Y1
+	VADDPS       32(DX), Y1, Y1
+	VADDPS       64(DX), Y1, Y1
+	VADDPS       96(DX), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VPERMILPS    $0x4e, X1, X8
+	VADDPS       X8, X1, X1
+	VPERMILPS    $0xb1, X1, X8
+	VADDPS       X8, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	JMP          nextshifted
 
-ntmain:
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     32(CX)(DI*1), Y6
-	VMOVUPS     64(CX)(DI*1), Y9
-	VMOVUPS     96(CX)(DI*1), Y12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  32(R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  96(R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Y4
-	VMOVUPS     32(R10)(DI*1), Y7
+nextshort:
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS (DX), Y8
+	VADDPS       Y8, Y1, Y1
+
+nextshifted:
+	CMPB  nt+68(FP), $0x00
+	JEQ   bothkept
+	TESTQ $0x0000003f, AX
+	JNE   bothkept
+	MOVQ  n+56(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+32, R8
+	JLT   bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     32(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     64(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     96(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y8
+	VMOVUPS     32(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     32(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     64(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
 	VMOVUPS     64(R10)(DI*1), Y10
-	VMOVUPS     96(R10)(DI*1), Y13
-	VSUBPS      Y1, Y3, Y3
-	VSUBPS      Y1, Y6, Y6
-	VSUBPS      Y1, Y9, Y9
-	VSUBPS      Y1, Y12, Y12
-	VMULPS      Y2, Y3, Y3
-	VMULPS      Y2, Y6, Y6
-	VMULPS      Y2, Y9, Y9
-	VMULPS      Y2, Y12, Y12
-	VMOVUPS     (R12)(DI*1), Y5
-	VMOVUPS     32(R12)(DI*1), Y8
-	VMOVUPS     64(R12)(DI*1), Y11
-	VMOVUPS     96(R12)(DI*1), Y14
-	VFMADD213PS Y5, Y4, Y3
-	VFMADD213PS Y8, Y7, Y6
-	VFMADD213PS Y11, Y10, Y9
-	VFMADD213PS Y14, Y13, Y12
-	VMOVNTPS    Y3, (AX)(DI*1)
-	VMOVNTPS    Y6, 32(AX)(DI*1)
-	VMOVNTPS    Y9, 64(AX)(DI*1)
-	VMOVNTPS    Y12, 96(AX)(DI*1)
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y8
+	VMOVUPS     96(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     96(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 96(AX)(DI*1)
 	ADDQ        $+128, DI
-	SUBQ        $+32, SI
-	JGE         ntmain
+	SUBQ        $+32, R8
+	JGE         bothntmain
 
-ntmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  ntsingledone
+bothntmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPS     (CX)(DI*1), Y3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Y4
-	VSUBPS      Y1, Y3, Y3
-	VMULPS      Y2, Y3, Y3
-	VMOVUPS     (R12)(DI*1), Y5
-	VFMADD213PS Y5, Y4, Y3
-	VMOVNTPS    Y3, (AX)(DI*1)
+bothntsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, (AX)(DI*1)
 	ADDQ        $+32, DI
-	SUBQ        $+8, SI
-	JGE         ntsingle
+	SUBQ        $+8, R8
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ        $+8, SI
-	JZ          ntdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R13
-	SHLQ        $0x02, SI
-	SUBQ        SI, R13
-	VMOVUPS     (R13), Y3
-	VMASKMOVPS  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R9)(DI*1)
-	VMASKMOVPS  (R10)(DI*1), Y3, Y5
-	VSUBPS      Y1, Y4, Y4
-	VMULPS      Y2, Y4, Y4
-	VMASKMOVPS  (R12)(DI*1), Y3, Y1
-	VFMADD213PS Y1, Y5, Y4
-	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+8, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, R8
+	SUBQ        R8, R11
+	VMOVUPS     (R11), Y8
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y8, Y9
+	VBLENDVPS   Y8, Y9, Y1, Y9
+	VSUBPS      Y1, Y9, Y9
+	VADDPS      Y9, Y2, Y2
+	VFMADD231PS Y9, Y9, Y4
+	VMASKMOVPS  (CX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R9)(DI*1), Y8, Y10
+	VSUBPS      Y6, Y9, Y9
+	VMULPS      Y7, Y9, Y9
+	VMASKMOVPS  (R10)(DI*1), Y8, Y6
+	VFMADD213PS Y6, Y10, Y9
+	VMASKMOVPS  Y9, Y8, (AX)(DI*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+72(FP), SI
+bothkept:
+	MOVQ n+56(FP), R8
 	XORQ DI, DI
-	SUBQ $+32, SI
-	JLT  resultmaindone
+	SUBQ $+32, R8
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     32(CX)(DI*1), Y6
-	VMOVUPS     64(CX)(DI*1), Y9
-	VMOVUPS     96(CX)(DI*1), Y12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  32(R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  96(R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Y4
-	VMOVUPS     32(R10)(DI*1), Y7
+bothmain:
+	VMOVUPS     (DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     32(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     64(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     96(DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y8
+	VMOVUPS     32(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     32(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     64(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
 	VMOVUPS     64(R10)(DI*1), Y10
-	VMOVUPS     96(R10)(DI*1), Y13
-	VSUBPS      Y1, Y3, Y3
-	VSUBPS      Y1, Y6, Y6
-	VSUBPS      Y1, Y9, Y9
-	VSUBPS      Y1, Y12, Y12
-	VMULPS      Y2, Y3, Y3
-	VMULPS      Y2, Y6, Y6
-	VMULPS      Y2, Y9, Y9
-	VMULPS      Y2, Y12, Y12
-	VMOVUPS     (R12)(DI*1), Y5
-	VMOVUPS     32(R12)(DI*1), Y8
-	VMOVUPS     64(R12)(DI*1), Y11
-	VMOVUPS     96(R12)(DI*1), Y14
-	VFMADD213PS Y5, Y4, Y3
-	VFMADD213PS Y8, Y7, Y6
-	VFMADD213PS Y11, Y10, Y9
-	VFMADD213PS Y14, Y13, Y12
-	VMOVUPS     Y3, (AX)(DI*1)
-	VMOVUPS     Y6, 32(AX)(DI*1)
-	VMOVUPS     Y9, 64(AX)(DI*1)
-	VMOVUPS     Y12, 96(AX)(DI*1)
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y8
+	VMOVUPS     96(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     96(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 96(AX)(DI*1)
 	ADDQ        $+128, DI
-	SUBQ        $+32, SI
-	JGE         resultmain
+	SUBQ        $+32, R8
+	JGE         bothmain
 
-resultmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  resultsingledone
+bothmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPS     (CX)(DI*1), Y3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Y4
-	VSUBPS      Y1, Y3, Y3
-	VMULPS      Y2, Y3, Y3
-	VMOVUPS     (R12)(DI*1), Y5
-	VFMADD213PS Y5, Y4, Y3
-	VMOVUPS     Y3, (AX)(DI*1)
+bothsingle:
+	VMOVUPS     (DX)(DI*1), Y8
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, (AX)(DI*1)
 	ADDQ        $+32, DI
-	SUBQ        $+8, SI
-	JGE         resultsingle
+	SUBQ        $+8, R8
+	JGE         bothsingle
 
-resultsingledone:
-	ADDQ        $+8, SI
-	JZ          resultdone
+bothsingledone:
+	ADDQ        $+8, R8
+	JZ          bothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
+	SHLQ        $0x02, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y8
+	VMASKMOVPS  (DX)(DI*1), Y8, Y9
+	VBLENDVPS   Y8, Y9, Y1, Y9
+	VSUBPS      Y1, Y9, Y9
+	VADDPS      Y9, Y2, Y2
+	VFMADD231PS Y9, Y9, Y4
+	VMASKMOVPS  (CX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R9)(DI*1), Y8, Y10
+	VSUBPS      Y6, Y9, Y9
+	VMULPS      Y7, Y9, Y9
+	VMASKMOVPS  (R10)(DI*1), Y8, Y6
+	VFMADD213PS Y6, Y10, Y9
+	VMASKMOVPS  Y9, Y8, (AX)(DI*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  DX, BX
+	CMPB  nt+68(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+56(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+32, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+8, R8
+	JZ          alonentdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, R8
+	SUBQ        R8, R11
+	VMOVUPS     (R11), Y1
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y1, Y2
+	VMASKMOVPS  (R9)(DI*1), Y1, Y3
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y1, Y4
+	VFMADD213PS Y4, Y3, Y2
+	VMASKMOVPS  Y2, Y1, (AX)(DI*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+56(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+8, R8
+	JZ          alonedone
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
+	SHLQ        $0x02, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	VMASKMOVPS  (CX)(DI*1), Y1, Y2
+	VMASKMOVPS  (R9)(DI*1), Y1, Y3
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y1, Y4
+	VFMADD213PS Y4, Y3, Y2
+	VMASKMOVPS  Y2, Y1, (AX)(DI*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+48(FP), $0x00
+	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-84
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+48(FP), SI
+	MOVQ         n+72(FP), R8
+	MOVQ         gamma+24(FP), R9
+	MOVQ         beta+32(FP), R10
+	MOVQ         y+16(FP), R11
+	MOVQ         dst+0(FP), R12
+	SHLQ         $0x02, SI
+	VCVTSI2SSQ   R8, X1, X1
+	VBROADCASTSS X1, Y1
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VDIVPS       Y1, Y0, Y0
+
+first:
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	CMPQ         n+72(FP), $+32
+	JLT          firstshort
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VADDPS       (DX), Y1, Y1
+	VADDPS       32(DX), Y1, Y1
+	VADDPS       64(DX), Y1, Y1
+	VADDPS       96(DX), Y1, Y1
+	VADDPS       (R11), Y1, Y1
+	VADDPS       32(R11), Y1, Y1
+	VADDPS       64(R11), Y1, Y1
+	VADDPS       96(R11), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPS       X6, X1, X1
+	VPERMILPS    $0x4e, X1, X6
+	VADDPS       X6, X1, X1
+	VPERMILPS    $0xb1, X1, X6
+	VADDPS       X6, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	JMP          firstshifted
+
+firstshort:
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS (DX), Y6
+	VADDPS       Y6, Y1, Y1
+	VBROADCASTSS (R11), Y6
+	VADDPS       Y6, Y1, Y1
+
+firstshifted:
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPS     (DX)(DI*1), Y6
+	VMOVUPS     (R11)(DI*1), Y7
+	VADDPS      Y7, Y6, Y6
+	VMOVUPS     Y6, (R12)(DI*1)
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y2, Y2
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     32(DX)(DI*1), Y6
+	VMOVUPS     32(R11)(DI*1), Y7
+	VADDPS      Y7, Y6, Y6
+	VMOVUPS     Y6, 32(R12)(DI*1)
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y3, Y3
+	VFMADD231PS Y6, Y6, Y5
+	VMOVUPS     64(DX)(DI*1), Y6
+	VMOVUPS     64(R11)(DI*1), Y7
+	VADDPS      Y7, Y6, Y6
+	VMOVUPS     Y6, 64(R12)(DI*1)
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y2, Y2
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     96(DX)(DI*1), Y6
+	VMOVUPS     96(R11)(DI*1), Y7
+	VADDPS      Y7, Y6, Y6
+	VMOVUPS     Y6, 96(R12)(DI*1)
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y3, Y3
+	VFMADD231PS Y6, Y6, Y5
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         firstmain
+
+firstmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  firstsingledone
+
+firstsingle:
+	VMOVUPS     (DX)(DI*1), Y6
+	VMOVUPS     (R11)(DI*1), Y7
+	VADDPS      Y7, Y6, Y6
+	VMOVUPS     Y6, (R12)(DI*1)
+	VSUBPS      Y1, Y6, Y6
+	VADDPS      Y6, Y2, Y2
+	VFMADD231PS Y6, Y6, Y4
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         firstsingle
+
+firstsingledone:
+	ADDQ        $+8, R8
+	JZ          firstdone
+	LEAQ        vecMaskf32avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x02, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y6
+	VMASKMOVPS  (DX)(DI*1), Y6, Y7
+	VMASKMOVPS  (R11)(DI*1), Y6, Y8
+	VADDPS      Y8, Y7, Y7
+	VMASKMOVPS  Y7, Y6, (R12)(DI*1)
+	VBLENDVPS   Y6, Y7, Y1, Y7
+	VSUBPS      Y1, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+
+firstdone:
+row:
+	MOVQ         R12, CX
+	MOVQ         ldd+40(FP), BX
+	SHLQ         $0x02, BX
+	ADDQ         BX, R12
+	MOVQ         ldy+56(FP), BX
+	SHLQ         $0x02, BX
+	ADDQ         BX, R11
+	ADDQ         SI, DX
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPS    $0x4e, X4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPS    $0xb1, X4, X5
+	VADDPS       X5, X4, X4
+	VBROADCASTSS X4, Y4
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPS    $0x4e, X2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPS    $0xb1, X2, X3
+	VADDPS       X3, X2, X2
+	VBROADCASTSS X2, Y2
+	VMULPS       Y0, Y2, Y6
+	VFNMADD231PS Y2, Y6, Y4
+	VADDPS       Y1, Y6, Y6
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMAXPS       Y4, Y1, Y4
+	VMULPS       Y0, Y4, Y4
+	VBROADCASTSS eps+80(FP), Y1
+	VADDPS       Y1, Y4, Y4
+	VSQRTPS      Y4, Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y7
+	VDIVPS       Y4, Y7, Y7
+	DECQ         m+64(FP)
+	JZ           alone
+	CMPQ         n+72(FP), $+2048
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	CMPQ         n+72(FP), $+32
+	JLT          nextshort
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VADDPS       (DX), Y1, Y1
+	VADDPS       32(DX), Y1, Y1
+	VADDPS       64(DX), Y1, Y1
+	VADDPS       96(DX), Y1, Y1
+	VADDPS       (R11), Y1, Y1
+	VADDPS       32(R11), Y1, Y1
+	VADDPS       64(R11), Y1, Y1
+	VADDPS       96(R11), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VPERMILPS    $0x4e, X1, X8
+	VADDPS       X8, X1, X1
+	VPERMILPS    $0xb1, X1, X8
+	VADDPS       X8, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	JMP          nextshifted
+
+nextshort:
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS (DX), Y8
+	VADDPS       Y8, Y1, Y1
+	VBROADCASTSS (R11), Y8
+	VADDPS       Y8, Y1, Y1
+
+nextshifted:
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  bothmaindone
+
+bothmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	PREFETCHT0  2080(R11)(DI*1)
+	PREFETCHT0  2112(R11)(DI*1)
+	PREFETCHT0  2144(R11)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     (R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     32(DX)(DI*1), Y8
+	VMOVUPS     32(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 32(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     64(DX)(DI*1), Y8
+	VMOVUPS     64(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 64(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     96(DX)(DI*1), Y8
+	VMOVUPS     96(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 96(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y8
+	VMOVUPS     32(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     32(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     64(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     64(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y8
+	VMOVUPS     96(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     96(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     (R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVUPS     Y8, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, R8
+	JZ          bothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R13
-	SHLQ        $0x02, SI
-	SUBQ        SI, R13
-	VMOVUPS     (R13), Y3
-	VMASKMOVPS  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R9)(DI*1)
-	VMASKMOVPS  (R10)(DI*1), Y3, Y5
-	VSUBPS      Y1, Y4, Y4
-	VMULPS      Y2, Y4, Y4
-	VMASKMOVPS  (R12)(DI*1), Y3, Y1
-	VFMADD213PS Y1, Y5, Y4
-	VMASKMOVPS  Y4, Y3, (AX)(DI*1)
+	SHLQ        $0x02, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R11)(DI*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VMASKMOVPS  Y9, Y8, (R12)(DI*1)
+	VBLENDVPS   Y8, Y9, Y1, Y9
+	VSUBPS      Y1, Y9, Y9
+	VADDPS      Y9, Y2, Y2
+	VFMADD231PS Y9, Y9, Y4
+	VMASKMOVPS  (CX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R9)(DI*1), Y8, Y10
+	VSUBPS      Y6, Y9, Y9
+	VMULPS      Y7, Y9, Y9
+	VMASKMOVPS  (R10)(DI*1), Y8, Y6
+	VFMADD213PS Y6, Y10, Y9
+	VMASKMOVPS  Y9, Y8, (AX)(DI*1)
 
-resultdone:
-written:
-	ADDQ DX, AX
-	MOVQ R8, CX
-	DECQ m+64(FP)
-	JNZ  row
+bothdone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ DX, BX
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  alonemaindone
+
+alonemain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonesingledone
+
+alonesingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+8, R8
+	JZ          alonedone
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y1
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y1, Y2
+	VMASKMOVPS  (R9)(DI*1), Y1, Y3
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y1, Y4
+	VFMADD213PS Y4, Y3, Y2
+	VMASKMOVPS  Y2, Y1, (AX)(DI*1)
+
+alonedone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+64(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecRMSNormF32AVX2(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), CX
-	MOVQ       ldd+24(FP), DX
-	MOVQ       lds+32(FP), BX
-	MOVQ       gamma+16(FP), R10
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, BX
-	MOVQ       n+48(FP), SI
-	VCVTSI2SSQ SI, X0, X0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+32(FP), SI
+	MOVQ         n+48(FP), R8
+	MOVQ         gamma+16(FP), R9
+	SHLQ         $0x02, SI
+	VCVTSI2SSQ   R8, X1, X1
+	VBROADCASTSS X1, Y1
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VDIVPS       Y1, Y0, Y0
 
-row:
-	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
+first:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	MOVQ         n+48(FP), SI
+	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          squaresmaindone
+	SUBQ         $+32, R8
+	JLT          firstmaindone
 
-squaresmain:
-	VMOVUPS     (CX)(DI*1), Y5
-	VFMADD231PS Y5, Y5, Y1
-	VMOVUPS     32(CX)(DI*1), Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     64(CX)(DI*1), Y5
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     96(CX)(DI*1), Y5
-	VFMADD231PS Y5, Y5, Y4
+firstmain:
+	VMOVUPS     (DX)(DI*1), Y3
+	VFMADD231PS Y3, Y3, Y1
+	VMOVUPS     32(DX)(DI*1), Y3
+	VFMADD231PS Y3, Y3, Y2
+	VMOVUPS     64(DX)(DI*1), Y3
+	VFMADD231PS Y3, Y3, Y1
+	VMOVUPS     96(DX)(DI*1), Y3
+	VFMADD231PS Y3, Y3, Y2
 	ADDQ        $+128, DI
-	SUBQ        $+32, SI
-	JGE         squaresmain
+	SUBQ        $+32, R8
+	JGE         firstmain
 
-squaresmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  squaressingledone
+firstmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPS     (CX)(DI*1), Y5
-	VFMADD231PS Y5, Y5, Y1
+firstsingle:
+	VMOVUPS     (DX)(DI*1), Y3
+	VFMADD231PS Y3, Y3, Y1
 	ADDQ        $+32, DI
-	SUBQ        $+8, SI
-	JGE         squaressingle
+	SUBQ        $+8, R8
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ       $+8, SI
-	JZ         squaresdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y5
-	VMASKMOVPS (CX)(DI*1), Y5, Y6
-	VMULPS     Y6, Y6, Y6
-	VANDPS     Y5, Y6, Y6
-	VADDPS     Y6, Y1, Y1
+firstsingledone:
+	ADDQ        $+8, R8
+	JZ          firstdone
+	LEAQ        vecMaskf32avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x02, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y3
+	VMASKMOVPS  (DX)(DI*1), Y3, Y3
+	VFMADD231PS Y3, Y3, Y1
 
-squaresdone:
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y4, Y2, Y2
+firstdone:
+row:
+	MOVQ         DX, CX
+	ADDQ         SI, DX
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
@@ -6561,154 +7133,322 @@ squaresdone:
 	VPERMILPS    $0xb1, X1, X2
 	VADDPS       X2, X1, X1
 	VBROADCASTSS X1, Y1
-	VDIVSS       X0, X1, X1
-	VADDSS       eps+56(FP), X1, X1
-	VSQRTSS      X1, X1, X1
-	VMOVSS       vecConstf32avx2<>+352(SB), X2
-	VDIVSS       X1, X2, X2
-	VBROADCASTSS X2, Y1
+	VMULPS       Y0, Y1, Y1
+	VBROADCASTSS eps+56(FP), Y2
+	VADDPS       Y2, Y1, Y1
+	VSQRTPS      Y1, Y1
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y3
+	VDIVPS       Y1, Y3, Y3
+	DECQ         m+40(FP)
+	JZ           alone
+	CMPQ         n+48(FP), $+2048
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	CMPB         nt+60(FP), $0x00
-	JEQ          kept
+	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+48(FP), SI
+	JNE          bothkept
+	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          ntmaindone
+	SUBQ         $+32, R8
+	JLT          bothntmaindone
 
-ntmain:
-	VMOVUPS    (CX)(DI*1), Y2
-	VMOVUPS    32(CX)(DI*1), Y4
-	VMOVUPS    64(CX)(DI*1), Y6
-	VMOVUPS    96(CX)(DI*1), Y8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 32(R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 96(R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Y3
-	VMOVUPS    32(R10)(DI*1), Y5
-	VMOVUPS    64(R10)(DI*1), Y7
-	VMOVUPS    96(R10)(DI*1), Y9
-	VMULPS     Y1, Y2, Y2
-	VMULPS     Y1, Y4, Y4
-	VMULPS     Y1, Y6, Y6
-	VMULPS     Y1, Y8, Y8
-	VMULPS     Y3, Y2, Y2
-	VMULPS     Y5, Y4, Y4
-	VMULPS     Y7, Y6, Y6
-	VMULPS     Y9, Y8, Y8
-	VMOVNTPS   Y2, (AX)(DI*1)
-	VMOVNTPS   Y4, 32(AX)(DI*1)
-	VMOVNTPS   Y6, 64(AX)(DI*1)
-	VMOVNTPS   Y8, 96(AX)(DI*1)
-	ADDQ       $+128, DI
-	SUBQ       $+32, SI
-	JGE        ntmain
+bothntmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     32(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     64(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     96(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVNTPS    Y4, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y4
+	VMOVUPS     32(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVNTPS    Y4, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y4
+	VMOVUPS     64(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVNTPS    Y4, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y4
+	VMOVUPS     96(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVNTPS    Y4, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         bothntmain
 
-ntmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  ntsingledone
+bothntmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPS    (CX)(DI*1), Y2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Y3
-	VMULPS     Y1, Y2, Y2
-	VMULPS     Y3, Y2, Y2
-	VMOVNTPS   Y2, (AX)(DI*1)
-	ADDQ       $+32, DI
-	SUBQ       $+8, SI
-	JGE        ntsingle
+bothntsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVNTPS    Y4, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ       $+8, SI
-	JZ         ntdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y2
-	VMASKMOVPS (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R9)(DI*1)
-	VMASKMOVPS (R10)(DI*1), Y2, Y4
-	VMULPS     Y1, Y3, Y3
-	VMULPS     Y4, Y3, Y3
-	VMASKMOVPS Y3, Y2, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+8, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R10
+	SHLQ        $0x02, R8
+	SUBQ        R8, R10
+	VMOVUPS     (R10), Y4
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y4, Y5
+	VFMADD231PS Y5, Y5, Y1
+	VMASKMOVPS  (CX)(DI*1), Y4, Y5
+	VMASKMOVPS  (R9)(DI*1), Y4, Y6
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMASKMOVPS  Y5, Y4, (AX)(DI*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+48(FP), SI
+bothkept:
+	MOVQ n+48(FP), R8
 	XORQ DI, DI
-	SUBQ $+32, SI
-	JLT  resultmaindone
+	SUBQ $+32, R8
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPS    (CX)(DI*1), Y2
-	VMOVUPS    32(CX)(DI*1), Y4
-	VMOVUPS    64(CX)(DI*1), Y6
-	VMOVUPS    96(CX)(DI*1), Y8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 32(R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 96(R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Y3
-	VMOVUPS    32(R10)(DI*1), Y5
-	VMOVUPS    64(R10)(DI*1), Y7
-	VMOVUPS    96(R10)(DI*1), Y9
-	VMULPS     Y1, Y2, Y2
-	VMULPS     Y1, Y4, Y4
-	VMULPS     Y1, Y6, Y6
-	VMULPS     Y1, Y8, Y8
-	VMULPS     Y3, Y2, Y2
-	VMULPS     Y5, Y4, Y4
-	VMULPS     Y7, Y6, Y6
-	VMULPS     Y9, Y8, Y8
-	VMOVUPS    Y2, (AX)(DI*1)
-	VMOVUPS    Y4, 32(AX)(DI*1)
-	VMOVUPS    Y6, 64(AX)(DI*1)
-	VMOVUPS    Y8, 96(AX)(DI*1)
+bothmain:
+	VMOVUPS     (DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     32(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     64(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     96(DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y4
+	VMOVUPS     32(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y4
+	VMOVUPS     64(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y4
+	VMOVUPS     96(R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPS     (DX)(DI*1), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (R9)(DI*1), Y5
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, R8
+	JZ          bothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
+	SHLQ        $0x02, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y4
+	VMASKMOVPS  (DX)(DI*1), Y4, Y5
+	VFMADD231PS Y5, Y5, Y1
+	VMASKMOVPS  (CX)(DI*1), Y4, Y5
+	VMASKMOVPS  (R9)(DI*1), Y4, Y6
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMASKMOVPS  Y5, Y4, (AX)(DI*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  DX, BX
+	CMPB  nt+60(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+32, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0 (BX)(DI*1)
+	PREFETCHT0 32(BX)(DI*1)
+	PREFETCHT0 64(BX)(DI*1)
+	PREFETCHT0 96(BX)(DI*1)
+	VMOVUPS    (CX)(DI*1), Y1
+	VMOVUPS    (R9)(DI*1), Y2
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMOVNTPS   Y1, (AX)(DI*1)
+	VMOVUPS    32(CX)(DI*1), Y1
+	VMOVUPS    32(R9)(DI*1), Y2
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMOVNTPS   Y1, 32(AX)(DI*1)
+	VMOVUPS    64(CX)(DI*1), Y1
+	VMOVUPS    64(R9)(DI*1), Y2
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMOVNTPS   Y1, 64(AX)(DI*1)
+	VMOVUPS    96(CX)(DI*1), Y1
+	VMOVUPS    96(R9)(DI*1), Y2
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMOVNTPS   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
-	SUBQ       $+32, SI
-	JGE        resultmain
+	SUBQ       $+32, R8
+	JGE        alonentmain
 
-resultmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  resultsingledone
+alonentmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonentsingledone
 
-resultsingle:
-	VMOVUPS    (CX)(DI*1), Y2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Y3
-	VMULPS     Y1, Y2, Y2
-	VMULPS     Y3, Y2, Y2
-	VMOVUPS    Y2, (AX)(DI*1)
+alonentsingle:
+	PREFETCHT0 (BX)(DI*1)
+	VMOVUPS    (CX)(DI*1), Y1
+	VMOVUPS    (R9)(DI*1), Y2
+	VMULPS     Y3, Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMOVNTPS   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
-	SUBQ       $+8, SI
-	JGE        resultsingle
+	SUBQ       $+8, R8
+	JGE        alonentsingle
 
-resultsingledone:
-	ADDQ       $+8, SI
-	JZ         resultdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R11
-	SHLQ       $0x02, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y2
-	VMASKMOVPS (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R9)(DI*1)
-	VMASKMOVPS (R10)(DI*1), Y2, Y4
-	VMULPS     Y1, Y3, Y3
-	VMULPS     Y4, Y3, Y3
-	VMASKMOVPS Y3, Y2, (AX)(DI*1)
+alonentsingledone:
+	ADDQ       $+8, R8
+	JZ         alonentdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	SHLQ       $0x02, R8
+	SUBQ       R8, R10
+	VMOVUPS    (R10), Y1
+	PREFETCHT0 (BX)(DI*1)
+	VMASKMOVPS (CX)(DI*1), Y1, Y2
+	VMASKMOVPS (R9)(DI*1), Y1, Y4
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y4, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(DI*1)
 
-resultdone:
-written:
-	ADDQ DX, AX
-	MOVQ R8, CX
-	DECQ m+40(FP)
-	JNZ  row
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+48(FP), R8
+	XORQ DI, DI
+	SUBQ $+32, R8
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS (R9)(DI*1), Y2
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	VMOVUPS 32(CX)(DI*1), Y1
+	VMOVUPS 32(R9)(DI*1), Y2
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)(DI*1)
+	VMOVUPS 64(CX)(DI*1), Y1
+	VMOVUPS 64(R9)(DI*1), Y2
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(AX)(DI*1)
+	VMOVUPS 96(CX)(DI*1), Y1
+	VMOVUPS 96(R9)(DI*1), Y2
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, R8
+	JGE     alonemain
+
+alonemaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS (R9)(DI*1), Y2
+	VMULPS  Y3, Y1, Y1
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+8, R8
+	JGE     alonesingle
+
+alonesingledone:
+	ADDQ       $+8, R8
+	JZ         alonedone
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
+	SHLQ       $0x02, R8
+	SUBQ       R8, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPS (CX)(DI*1), Y1, Y2
+	VMASKMOVPS (R9)(DI*1), Y1, Y4
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y4, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(DI*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+40(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
@@ -6726,10 +7466,10 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -7871,39 +8611,47 @@ DATA vecConstf32avx2<>+1712(SB)/4, $0xc2b00f34
 DATA vecConstf32avx2<>+1716(SB)/4, $0xc2b00f34
 DATA vecConstf32avx2<>+1720(SB)/4, $0xc2b00f34
 DATA vecConstf32avx2<>+1724(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1728(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1732(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1736(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1740(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1744(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1748(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1752(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1756(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1760(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1764(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1768(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1772(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1776(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1780(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1784(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1788(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1792(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1796(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1800(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1804(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1808(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1812(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1816(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1820(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1824(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1828(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1832(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1836(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1840(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1844(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1848(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1852(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1856
+DATA vecConstf32avx2<>+1728(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1732(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1736(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1740(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1744(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1748(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1752(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1756(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1760(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1764(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1768(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1772(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1776(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1780(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1784(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1788(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1792(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1796(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1800(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1804(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1808(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1812(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1816(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1820(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1824(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1828(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1832(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1836(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1840(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1844(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1848(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1852(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1856(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1860(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1864(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1868(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1872(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1876(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1880(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1884(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1888
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

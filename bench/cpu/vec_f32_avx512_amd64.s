@@ -7738,203 +7738,124 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecLayerNormF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-85
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), DX
-	MOVQ       ldd+40(FP), BX
-	MOVQ       lds+48(FP), SI
-	MOVQ       gamma+24(FP), R10
-	SHLQ       $0x02, BX
-	SHLQ       $0x02, SI
-	MOVQ       y+16(FP), R11
-	MOVQ       beta+32(FP), R12
-	MOVQ       n+72(FP), CX
-	VCVTSI2SSQ CX, X0, X0
+TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+40(FP), DI
+	MOVQ         n+56(FP), CX
+	MOVQ         gamma+16(FP), R9
+	MOVQ         beta+24(FP), R10
+	SHLQ         $0x02, DI
+	VCVTSI2SSQ   CX, X1, X1
+	VBROADCASTSS X1, Z1
+	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VDIVPS       Z1, Z0, Z0
 
-row:
-	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	TESTQ        R11, R11
-	JZ           plain
-	MOVQ         n+72(FP), CX
-	XORQ         DI, DI
-	SUBQ         $+64, CX
-	JLT          addmaindone
-
-addmain:
-	VMOVUPS (DX)(DI*1), Z5
-	VMOVUPS (R11)(DI*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (AX)(DI*1)
-	VADDPS  Z5, Z1, Z1
-	VMOVUPS 64(DX)(DI*1), Z5
-	VMOVUPS 64(R11)(DI*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 64(AX)(DI*1)
-	VADDPS  Z5, Z2, Z2
-	VMOVUPS 128(DX)(DI*1), Z5
-	VMOVUPS 128(R11)(DI*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 128(AX)(DI*1)
-	VADDPS  Z5, Z3, Z3
-	VMOVUPS 192(DX)(DI*1), Z5
-	VMOVUPS 192(R11)(DI*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, 192(AX)(DI*1)
-	VADDPS  Z5, Z4, Z4
-	ADDQ    $+256, DI
-	SUBQ    $+64, CX
-	JGE     addmain
-
-addmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  addsingledone
-
-addsingle:
-	VMOVUPS (DX)(DI*1), Z5
-	VMOVUPS (R11)(DI*1), Z6
-	VADDPS  Z6, Z5, Z5
-	VMOVUPS Z5, (AX)(DI*1)
-	VADDPS  Z5, Z1, Z1
-	ADDQ    $+64, DI
-	SUBQ    $+16, CX
-	JGE     addsingle
-
-addsingledone:
-	ADDQ      $+16, CX
-	JZ        adddone
-	MOVQ      $0x00000001, R13
-	SHLQ      CL, R13
-	DECQ      R13
-	KMOVW     R13, K1
-	VMOVUPS.Z (DX)(DI*1), K1, Z5
-	VMOVUPS.Z (R11)(DI*1), K1, Z6
-	VADDPS    Z6, Z5, Z5
-	VMOVUPS   Z5, K1, (AX)(DI*1)
-	VADDPS    Z5, Z1, K1, Z1
-
-adddone:
-	MOVQ ldy+56(FP), CX
-	SHLQ $0x02, CX
-	ADDQ CX, R11
-	MOVQ AX, DX
-	JMP  summed
-
-plain:
-	MOVQ n+72(FP), CX
-	XORQ DI, DI
-	SUBQ $+64, CX
-	JLT  summaindone
-
-summain:
-	VADDPS (DX)(DI*1), Z1, Z1
-	VADDPS 64(DX)(DI*1), Z2, Z2
-	VADDPS 128(DX)(DI*1), Z3, Z3
-	VADDPS 192(DX)(DI*1), Z4, Z4
-	ADDQ   $+256, DI
-	SUBQ   $+64, CX
-	JGE    summain
-
-summaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  sumsingledone
-
-sumsingle:
-	VADDPS (DX)(DI*1), Z1, Z1
-	ADDQ   $+64, DI
-	SUBQ   $+16, CX
-	JGE    sumsingle
-
-sumsingledone:
-	ADDQ         $+16, CX
-	JZ           sumdone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
-	VMOVUPS.Z    (DX)(DI*1), K1, Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBLENDMPS    Z5, Z6, K1, Z5
-	VADDPS       Z5, Z1, Z1
-
-sumdone:
-summed:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VADDPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VDIVSS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
+first:
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	MOVQ          n+72(FP), CX
-	XORQ          DI, DI
-	SUBQ          $+64, CX
-	JLT           squaresmaindone
+	CMPQ          n+56(FP), $+64
+	JLT           firstshort
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VADDPS        (BX), Z1, Z1
+	VADDPS        64(BX), Z1, Z1
+	VADDPS        128(BX), Z1, Z1
+	VADDPS        192(BX), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPS        Y10, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X10
+	VADDPS        X10, X1, X1
+	VPERMILPS     $0x4e, X1, X10
+	VADDPS        X10, X1, X1
+	VPERMILPS     $0xb1, X1, X10
+	VADDPS        X10, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+228(SB), Z1, Z1
+	JMP           firstshifted
 
-squaresmain:
-	VMOVUPS     (DX)(DI*1), Z6
-	VSUBPS      Z1, Z6, Z6
-	VFMADD231PS Z6, Z6, Z2
-	VMOVUPS     64(DX)(DI*1), Z6
-	VSUBPS      Z1, Z6, Z6
-	VFMADD231PS Z6, Z6, Z3
-	VMOVUPS     128(DX)(DI*1), Z6
-	VSUBPS      Z1, Z6, Z6
-	VFMADD231PS Z6, Z6, Z4
-	VMOVUPS     192(DX)(DI*1), Z6
-	VSUBPS      Z1, Z6, Z6
-	VFMADD231PS Z6, Z6, Z5
-	ADDQ        $+256, DI
+firstshort:
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS (BX), Z10
+	VADDPS       Z10, Z1, Z1
+
+firstshifted:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPS     (BX)(R8*1), Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVUPS     64(BX)(R8*1), Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z3, Z3
+	VFMADD231PS Z10, Z10, Z7
+	VMOVUPS     128(BX)(R8*1), Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVUPS     192(BX)(R8*1), Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z5, Z5
+	VFMADD231PS Z10, Z10, Z9
+	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         squaresmain
+	JGE         firstmain
 
-squaresmaindone:
+firstmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  squaressingledone
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPS     (DX)(DI*1), Z6
-	VSUBPS      Z1, Z6, Z6
-	VFMADD231PS Z6, Z6, Z2
-	ADDQ        $+64, DI
+firstsingle:
+	VMOVUPS     (BX)(R8*1), Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         squaressingle
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ      $+16, CX
-	JZ        squaresdone
-	MOVQ      $0x00000001, R13
-	SHLQ      CL, R13
-	DECQ      R13
-	KMOVW     R13, K1
-	VMOVUPS.Z (DX)(DI*1), K1, Z6
-	VSUBPS    Z1, Z6, Z6
-	VMULPS    Z6, Z6, Z6
-	VADDPS    Z6, Z2, K1, Z2
+firstsingledone:
+	ADDQ        $+16, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z10
+	VBLENDMPS   Z10, Z1, K1, Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
 
-squaresdone:
+firstdone:
+row:
+	MOVQ          BX, DX
+	ADDQ          DI, BX
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VADDPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VADDPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z3, Z2, Z2
@@ -7947,245 +7868,936 @@ squaresdone:
 	VPERMILPS     $0xb1, X2, X3
 	VADDPS        X3, X2, X2
 	VBROADCASTSS  X2, Z2
-	VDIVSS        X0, X2, X2
-	VADDSS        eps+80(FP), X2, X2
-	VSQRTSS       X2, X2, X2
-	VMOVSS        vecConstf32avx512<>+44(SB), X3
-	VDIVSS        X2, X3, X3
-	VBROADCASTSS  X3, Z2
-	CMPB          nt+84(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	MOVQ          n+72(FP), CX
-	XORQ          DI, DI
-	SUBQ          $+64, CX
-	JLT           ntmaindone
+	VMULPS        Z0, Z2, Z10
+	VFNMADD231PS  Z2, Z10, Z6
+	VADDPS        Z1, Z10, Z10
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VMAXPS        Z6, Z1, Z6
+	VMULPS        Z0, Z6, Z6
+	VBROADCASTSS  eps+64(FP), Z1
+	VADDPS        Z1, Z6, Z6
+	VSQRTPS       Z6, Z6
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z11
+	VDIVPS        Z6, Z11, Z11
+	DECQ          m+48(FP)
+	JZ            alone
+	CMPQ          n+56(FP), $+2048
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	CMPQ          n+56(FP), $+64
+	JLT           nextshort
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VADDPS        (BX), Z1, Z1
+	VADDPS        64(BX), Z1, Z1
+	VADDPS        128(BX), Z1, Z1
+	VADDPS        192(BX), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDPS        X12, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+228(SB), Z1, Z1
+	JMP           nextshifted
 
-ntmain:
-	VMOVUPS     (DX)(DI*1), Z3
-	VMOVUPS     64(DX)(DI*1), Z6
-	VMOVUPS     128(DX)(DI*1), Z9
-	VMOVUPS     192(DX)(DI*1), Z12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  128(R9)(DI*1)
-	PREFETCHT0  192(R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Z4
-	VMOVUPS     64(R10)(DI*1), Z7
-	VMOVUPS     128(R10)(DI*1), Z10
-	VMOVUPS     192(R10)(DI*1), Z13
-	VSUBPS      Z1, Z3, Z3
-	VSUBPS      Z1, Z6, Z6
-	VSUBPS      Z1, Z9, Z9
+nextshort:
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS (BX), Z12
+	VADDPS       Z12, Z1, Z1
+
+nextshifted:
+	CMPB  nt+68(FP), $0x00
+	JEQ   bothkept
+	TESTQ $0x0000003f, AX
+	JNE   bothkept
+	MOVQ  n+56(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+64, CX
+	JLT   bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
 	VSUBPS      Z1, Z12, Z12
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z2, Z9, Z9
-	VMULPS      Z2, Z12, Z12
-	VMOVUPS     (R12)(DI*1), Z5
-	VMOVUPS     64(R12)(DI*1), Z8
-	VMOVUPS     128(R12)(DI*1), Z11
-	VMOVUPS     192(R12)(DI*1), Z14
-	VFMADD213PS Z5, Z4, Z3
-	VFMADD213PS Z8, Z7, Z6
-	VFMADD213PS Z11, Z10, Z9
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     64(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z3, Z3
+	VFMADD231PS Z12, Z12, Z7
+	VMOVUPS     128(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVUPS     192(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VFMADD231PS Z12, Z12, Z9
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
 	VFMADD213PS Z14, Z13, Z12
-	VMOVNTPS    Z3, (AX)(DI*1)
-	VMOVNTPS    Z6, 64(AX)(DI*1)
-	VMOVNTPS    Z9, 128(AX)(DI*1)
-	VMOVNTPS    Z12, 192(AX)(DI*1)
-	ADDQ        $+256, DI
+	VMOVNTPS    Z12, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z12
+	VMOVUPS     64(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     64(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z12
+	VMOVUPS     128(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     128(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z12
+	VMOVUPS     192(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     192(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         ntmain
+	JGE         bothntmain
 
-ntmaindone:
+bothntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  ntsingledone
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPS     (DX)(DI*1), Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Z4
-	VSUBPS      Z1, Z3, Z3
-	VMULPS      Z2, Z3, Z3
-	VMOVUPS     (R12)(DI*1), Z5
-	VFMADD213PS Z5, Z4, Z3
-	VMOVNTPS    Z3, (AX)(DI*1)
-	ADDQ        $+64, DI
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         ntsingle
+	JGE         bothntsingle
 
-ntsingledone:
+bothntsingledone:
 	ADDQ        $+16, CX
-	JZ          ntdone
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	VMOVUPS.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS.Z   (R10)(DI*1), K1, Z4
-	VSUBPS      Z1, Z3, Z3
-	VMULPS      Z2, Z3, Z3
-	VMOVUPS.Z   (R12)(DI*1), K1, Z1
-	VFMADD213PS Z1, Z4, Z3
-	VMOVUPS     Z3, K1, (AX)(DI*1)
+	JZ          bothntdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS.Z   (BX)(R8*1), K1, Z12
+	VBLENDMPS   Z12, Z1, K1, Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS.Z   (DX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R9)(R8*1), K1, Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PS Z10, Z13, Z12
+	VMOVUPS     Z12, K1, (AX)(R8*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+72(FP), CX
-	XORQ DI, DI
+bothkept:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  resultmaindone
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPS     (DX)(DI*1), Z3
-	VMOVUPS     64(DX)(DI*1), Z6
-	VMOVUPS     128(DX)(DI*1), Z9
-	VMOVUPS     192(DX)(DI*1), Z12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  128(R9)(DI*1)
-	PREFETCHT0  192(R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Z4
-	VMOVUPS     64(R10)(DI*1), Z7
-	VMOVUPS     128(R10)(DI*1), Z10
-	VMOVUPS     192(R10)(DI*1), Z13
-	VSUBPS      Z1, Z3, Z3
-	VSUBPS      Z1, Z6, Z6
-	VSUBPS      Z1, Z9, Z9
+bothmain:
+	VMOVUPS     (BX)(R8*1), Z12
 	VSUBPS      Z1, Z12, Z12
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z2, Z9, Z9
-	VMULPS      Z2, Z12, Z12
-	VMOVUPS     (R12)(DI*1), Z5
-	VMOVUPS     64(R12)(DI*1), Z8
-	VMOVUPS     128(R12)(DI*1), Z11
-	VMOVUPS     192(R12)(DI*1), Z14
-	VFMADD213PS Z5, Z4, Z3
-	VFMADD213PS Z8, Z7, Z6
-	VFMADD213PS Z11, Z10, Z9
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     64(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z3, Z3
+	VFMADD231PS Z12, Z12, Z7
+	VMOVUPS     128(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVUPS     192(BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VFMADD231PS Z12, Z12, Z9
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
 	VFMADD213PS Z14, Z13, Z12
-	VMOVUPS     Z3, (AX)(DI*1)
-	VMOVUPS     Z6, 64(AX)(DI*1)
-	VMOVUPS     Z9, 128(AX)(DI*1)
-	VMOVUPS     Z12, 192(AX)(DI*1)
-	ADDQ        $+256, DI
+	VMOVUPS     Z12, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z12
+	VMOVUPS     64(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     64(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z12
+	VMOVUPS     128(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     128(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z12
+	VMOVUPS     192(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     192(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         resultmain
+	JGE         bothmain
 
-resultmaindone:
+bothmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  resultsingledone
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPS     (DX)(DI*1), Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS     (R10)(DI*1), Z4
-	VSUBPS      Z1, Z3, Z3
-	VMULPS      Z2, Z3, Z3
-	VMOVUPS     (R12)(DI*1), Z5
-	VFMADD213PS Z5, Z4, Z3
-	VMOVUPS     Z3, (AX)(DI*1)
-	ADDQ        $+64, DI
+bothsingle:
+	VMOVUPS     (BX)(R8*1), Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         resultsingle
+	JGE         bothsingle
 
-resultsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          resultdone
+	JZ          bothdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z12
+	VBLENDMPS   Z12, Z1, K1, Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS.Z   (DX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R9)(R8*1), K1, Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PS Z10, Z13, Z12
+	VMOVUPS     Z12, K1, (AX)(R8*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  BX, SI
+	CMPB  nt+68(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+56(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+64, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+16, CX
+	JZ          alonentdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+16, CX
+	JZ          alonedone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+48(FP), $0x00
+	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-84
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+48(FP), DI
+	MOVQ         n+72(FP), CX
+	MOVQ         gamma+24(FP), R9
+	MOVQ         beta+32(FP), R10
+	MOVQ         y+16(FP), R11
+	MOVQ         dst+0(FP), R12
+	SHLQ         $0x02, DI
+	VCVTSI2SSQ   CX, X1, X1
+	VBROADCASTSS X1, Z1
+	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VDIVPS       Z1, Z0, Z0
+
+first:
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	CMPQ          n+72(FP), $+64
+	JLT           firstshort
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VADDPS        (BX), Z1, Z1
+	VADDPS        64(BX), Z1, Z1
+	VADDPS        128(BX), Z1, Z1
+	VADDPS        192(BX), Z1, Z1
+	VADDPS        (R11), Z1, Z1
+	VADDPS        64(R11), Z1, Z1
+	VADDPS        128(R11), Z1, Z1
+	VADDPS        192(R11), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPS        Y10, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X10
+	VADDPS        X10, X1, X1
+	VPERMILPS     $0x4e, X1, X10
+	VADDPS        X10, X1, X1
+	VPERMILPS     $0xb1, X1, X10
+	VADDPS        X10, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+228(SB), Z1, Z1
+	JMP           firstshifted
+
+firstshort:
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS (BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VBROADCASTSS (R11), Z10
+	VADDPS       Z10, Z1, Z1
+
+firstshifted:
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPS     (BX)(R8*1), Z10
+	VMOVUPS     (R11)(R8*1), Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, (R12)(R8*1)
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVUPS     64(BX)(R8*1), Z10
+	VMOVUPS     64(R11)(R8*1), Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, 64(R12)(R8*1)
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z3, Z3
+	VFMADD231PS Z10, Z10, Z7
+	VMOVUPS     128(BX)(R8*1), Z10
+	VMOVUPS     128(R11)(R8*1), Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, 128(R12)(R8*1)
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVUPS     192(BX)(R8*1), Z10
+	VMOVUPS     192(R11)(R8*1), Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, 192(R12)(R8*1)
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z5, Z5
+	VFMADD231PS Z10, Z10, Z9
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         firstmain
+
+firstmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  firstsingledone
+
+firstsingle:
+	VMOVUPS     (BX)(R8*1), Z10
+	VMOVUPS     (R11)(R8*1), Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, (R12)(R8*1)
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         firstsingle
+
+firstsingledone:
+	ADDQ        $+16, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z10
+	VMOVUPS.Z   (R11)(R8*1), K1, Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z10, K1, (R12)(R8*1)
+	VBLENDMPS   Z10, Z1, K1, Z10
+	VSUBPS      Z1, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+
+firstdone:
+row:
+	MOVQ          R12, DX
+	MOVQ          ldd+40(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R12
+	MOVQ          ldy+56(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R11
+	ADDQ          DI, BX
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VADDPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VADDPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VPERMILPS     $0x4e, X2, X3
+	VADDPS        X3, X2, X2
+	VPERMILPS     $0xb1, X2, X3
+	VADDPS        X3, X2, X2
+	VBROADCASTSS  X2, Z2
+	VMULPS        Z0, Z2, Z10
+	VFNMADD231PS  Z2, Z10, Z6
+	VADDPS        Z1, Z10, Z10
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VMAXPS        Z6, Z1, Z6
+	VMULPS        Z0, Z6, Z6
+	VBROADCASTSS  eps+80(FP), Z1
+	VADDPS        Z1, Z6, Z6
+	VSQRTPS       Z6, Z6
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z11
+	VDIVPS        Z6, Z11, Z11
+	DECQ          m+64(FP)
+	JZ            alone
+	CMPQ          n+72(FP), $+2048
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	CMPQ          n+72(FP), $+64
+	JLT           nextshort
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VADDPS        (BX), Z1, Z1
+	VADDPS        64(BX), Z1, Z1
+	VADDPS        128(BX), Z1, Z1
+	VADDPS        192(BX), Z1, Z1
+	VADDPS        (R11), Z1, Z1
+	VADDPS        64(R11), Z1, Z1
+	VADDPS        128(R11), Z1, Z1
+	VADDPS        192(R11), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDPS        X12, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+228(SB), Z1, Z1
+	JMP           nextshifted
+
+nextshort:
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS (BX), Z12
+	VADDPS       Z12, Z1, Z1
+	VBROADCASTSS (R11), Z12
+	VADDPS       Z12, Z1, Z1
+
+nextshifted:
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  bothmaindone
+
+bothmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  2240(R11)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
+	VMOVUPS     (R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, (R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     64(BX)(R8*1), Z12
+	VMOVUPS     64(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 64(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z3, Z3
+	VFMADD231PS Z12, Z12, Z7
+	VMOVUPS     128(BX)(R8*1), Z12
+	VMOVUPS     128(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 128(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVUPS     192(BX)(R8*1), Z12
+	VMOVUPS     192(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 192(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VFMADD231PS Z12, Z12, Z9
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z12
+	VMOVUPS     64(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     64(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z12
+	VMOVUPS     128(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     128(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z12
+	VMOVUPS     192(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     192(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
+	VMOVUPS     (R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, (R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVUPS     Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+16, CX
+	JZ          bothdone
 	MOVQ        $0x00000001, R13
 	SHLQ        CL, R13
 	DECQ        R13
 	KMOVW       R13, K1
-	VMOVUPS.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPS.Z   (R10)(DI*1), K1, Z4
-	VSUBPS      Z1, Z3, Z3
-	VMULPS      Z2, Z3, Z3
-	VMOVUPS.Z   (R12)(DI*1), K1, Z1
-	VFMADD213PS Z1, Z4, Z3
-	VMOVUPS     Z3, K1, (AX)(DI*1)
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPS.Z   (BX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R11)(R8*1), K1, Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, K1, (R12)(R8*1)
+	VBLENDMPS   Z12, Z1, K1, Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS.Z   (DX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R9)(R8*1), K1, Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PS Z10, Z13, Z12
+	VMOVUPS     Z12, K1, (AX)(R8*1)
 
-resultdone:
-written:
-	ADDQ BX, AX
-	MOVQ R8, DX
-	DECQ m+64(FP)
-	JNZ  row
+bothdone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ BX, SI
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  alonemaindone
+
+alonemain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonesingledone
+
+alonesingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+16, CX
+	JZ          alonedone
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
+
+alonedone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+64(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), DX
-	MOVQ       ldd+24(FP), BX
-	MOVQ       lds+32(FP), SI
-	MOVQ       gamma+16(FP), R10
-	SHLQ       $0x02, BX
-	SHLQ       $0x02, SI
-	MOVQ       n+48(FP), CX
-	VCVTSI2SSQ CX, X0, X0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+32(FP), DI
+	MOVQ         n+48(FP), CX
+	MOVQ         gamma+16(FP), R9
+	SHLQ         $0x02, DI
+	VCVTSI2SSQ   CX, X1, X1
+	VBROADCASTSS X1, Z1
+	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VDIVPS       Z1, Z0, Z0
 
-row:
-	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
+first:
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	MOVQ         n+48(FP), CX
-	XORQ         DI, DI
+	XORQ         R8, R8
 	SUBQ         $+64, CX
-	JLT          squaresmaindone
+	JLT          firstmaindone
 
-squaresmain:
-	VMOVUPS     (DX)(DI*1), Z5
+firstmain:
+	VMOVUPS     (BX)(R8*1), Z5
 	VFMADD231PS Z5, Z5, Z1
-	VMOVUPS     64(DX)(DI*1), Z5
+	VMOVUPS     64(BX)(R8*1), Z5
 	VFMADD231PS Z5, Z5, Z2
-	VMOVUPS     128(DX)(DI*1), Z5
+	VMOVUPS     128(BX)(R8*1), Z5
 	VFMADD231PS Z5, Z5, Z3
-	VMOVUPS     192(DX)(DI*1), Z5
+	VMOVUPS     192(BX)(R8*1), Z5
 	VFMADD231PS Z5, Z5, Z4
-	ADDQ        $+256, DI
+	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         squaresmain
+	JGE         firstmain
 
-squaresmaindone:
+firstmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  squaressingledone
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPS     (DX)(DI*1), Z5
+firstsingle:
+	VMOVUPS     (BX)(R8*1), Z5
 	VFMADD231PS Z5, Z5, Z1
-	ADDQ        $+64, DI
+	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         squaressingle
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ      $+16, CX
-	JZ        squaresdone
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (DX)(DI*1), K1, Z5
-	VMULPS    Z5, Z5, Z5
-	VADDPS    Z5, Z1, K1, Z1
+firstsingledone:
+	ADDQ        $+16, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z5
+	VFMADD231PS Z5, Z5, Z1
 
-squaresdone:
+firstdone:
+row:
+	MOVQ          BX, DX
+	ADDQ          DI, BX
 	VADDPS        Z3, Z1, Z1
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z2, Z1, Z1
@@ -8198,154 +8810,324 @@ squaresdone:
 	VPERMILPS     $0xb1, X1, X2
 	VADDPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
-	VDIVSS        X0, X1, X1
-	VADDSS        eps+56(FP), X1, X1
-	VSQRTSS       X1, X1, X1
-	VMOVSS        vecConstf32avx512<>+44(SB), X2
-	VDIVSS        X1, X2, X2
-	VBROADCASTSS  X2, Z1
+	VMULPS        Z0, Z1, Z1
+	VBROADCASTSS  eps+56(FP), Z2
+	VADDPS        Z2, Z1, Z1
+	VSQRTPS       Z1, Z1
+	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z5
+	VDIVPS        Z1, Z5, Z5
+	DECQ          m+40(FP)
+	JZ            alone
+	CMPQ          n+48(FP), $+2048
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	CMPB          nt+60(FP), $0x00
-	JEQ           kept
+	JEQ           bothkept
 	TESTQ         $0x0000003f, AX
-	JNE           kept
+	JNE           bothkept
 	MOVQ          n+48(FP), CX
-	XORQ          DI, DI
+	XORQ          R8, R8
 	SUBQ          $+64, CX
-	JLT           ntmaindone
+	JLT           bothntmaindone
 
-ntmain:
-	VMOVUPS    (DX)(DI*1), Z2
-	VMOVUPS    64(DX)(DI*1), Z4
-	VMOVUPS    128(DX)(DI*1), Z6
-	VMOVUPS    192(DX)(DI*1), Z8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 128(R9)(DI*1)
-	PREFETCHT0 192(R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Z3
-	VMOVUPS    64(R10)(DI*1), Z5
-	VMOVUPS    128(R10)(DI*1), Z7
-	VMOVUPS    192(R10)(DI*1), Z9
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z1, Z4, Z4
-	VMULPS     Z1, Z6, Z6
-	VMULPS     Z1, Z8, Z8
-	VMULPS     Z3, Z2, Z2
-	VMULPS     Z5, Z4, Z4
-	VMULPS     Z7, Z6, Z6
-	VMULPS     Z9, Z8, Z8
-	VMOVNTPS   Z2, (AX)(DI*1)
-	VMOVNTPS   Z4, 64(AX)(DI*1)
-	VMOVNTPS   Z6, 128(AX)(DI*1)
-	VMOVNTPS   Z8, 192(AX)(DI*1)
-	ADDQ       $+256, DI
-	SUBQ       $+64, CX
-	JGE        ntmain
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     64(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     128(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     192(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     (DX)(R8*1), Z6
+	VMOVUPS     (R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVNTPS    Z6, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z6
+	VMOVUPS     64(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVNTPS    Z6, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z6
+	VMOVUPS     128(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVNTPS    Z6, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z6
+	VMOVUPS     192(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVNTPS    Z6, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         bothntmain
 
-ntmaindone:
+bothntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  ntsingledone
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPS    (DX)(DI*1), Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Z3
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z3, Z2, Z2
-	VMOVNTPS   Z2, (AX)(DI*1)
-	ADDQ       $+64, DI
-	SUBQ       $+16, CX
-	JGE        ntsingle
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     (DX)(R8*1), Z6
+	VMOVUPS     (R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVNTPS    Z6, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ       $+16, CX
-	JZ         ntdone
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPS.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS.Z  (R10)(DI*1), K1, Z3
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z3, Z2, Z2
-	VMOVUPS    Z2, K1, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+16, CX
+	JZ          bothntdone
+	MOVQ        $0x00000001, R10
+	SHLQ        CL, R10
+	DECQ        R10
+	KMOVW       R10, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPS.Z   (BX)(R8*1), K1, Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS.Z   (DX)(R8*1), K1, Z6
+	VMOVUPS.Z   (R9)(R8*1), K1, Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, K1, (AX)(R8*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
+bothkept:
 	MOVQ n+48(FP), CX
-	XORQ DI, DI
+	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  resultmaindone
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPS    (DX)(DI*1), Z2
-	VMOVUPS    64(DX)(DI*1), Z4
-	VMOVUPS    128(DX)(DI*1), Z6
-	VMOVUPS    192(DX)(DI*1), Z8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 128(R9)(DI*1)
-	PREFETCHT0 192(R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Z3
-	VMOVUPS    64(R10)(DI*1), Z5
-	VMOVUPS    128(R10)(DI*1), Z7
-	VMOVUPS    192(R10)(DI*1), Z9
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z1, Z4, Z4
-	VMULPS     Z1, Z6, Z6
-	VMULPS     Z1, Z8, Z8
-	VMULPS     Z3, Z2, Z2
-	VMULPS     Z5, Z4, Z4
-	VMULPS     Z7, Z6, Z6
-	VMULPS     Z9, Z8, Z8
-	VMOVUPS    Z2, (AX)(DI*1)
-	VMOVUPS    Z4, 64(AX)(DI*1)
-	VMOVUPS    Z6, 128(AX)(DI*1)
-	VMOVUPS    Z8, 192(AX)(DI*1)
-	ADDQ       $+256, DI
-	SUBQ       $+64, CX
-	JGE        resultmain
+bothmain:
+	VMOVUPS     (BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     64(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     128(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     192(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     (DX)(R8*1), Z6
+	VMOVUPS     (R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z6
+	VMOVUPS     64(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z6
+	VMOVUPS     128(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z6
+	VMOVUPS     192(R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         bothmain
 
-resultmaindone:
+bothmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  resultsingledone
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPS    (DX)(DI*1), Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS    (R10)(DI*1), Z3
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z3, Z2, Z2
-	VMOVUPS    Z2, (AX)(DI*1)
-	ADDQ       $+64, DI
+bothsingle:
+	VMOVUPS     (BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     (DX)(R8*1), Z6
+	VMOVUPS     (R9)(R8*1), Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+16, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS.Z   (DX)(R8*1), K1, Z6
+	VMOVUPS.Z   (R9)(R8*1), K1, Z7
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z7, Z6, Z6
+	VMOVUPS     Z6, K1, (AX)(R8*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  BX, SI
+	CMPB  nt+60(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+48(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+64, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0 (SI)(R8*1)
+	PREFETCHT0 64(SI)(R8*1)
+	PREFETCHT0 128(SI)(R8*1)
+	PREFETCHT0 192(SI)(R8*1)
+	VMOVUPS    (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*1), Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVNTPS   Z1, (AX)(R8*1)
+	VMOVUPS    64(DX)(R8*1), Z1
+	VMOVUPS    64(R9)(R8*1), Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVNTPS   Z1, 64(AX)(R8*1)
+	VMOVUPS    128(DX)(R8*1), Z1
+	VMOVUPS    128(R9)(R8*1), Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVNTPS   Z1, 128(AX)(R8*1)
+	VMOVUPS    192(DX)(R8*1), Z1
+	VMOVUPS    192(R9)(R8*1), Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVNTPS   Z1, 192(AX)(R8*1)
+	ADDQ       $+256, R8
+	SUBQ       $+64, CX
+	JGE        alonentmain
+
+alonentmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0 (SI)(R8*1)
+	VMOVUPS    (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*1), Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVNTPS   Z1, (AX)(R8*1)
+	ADDQ       $+64, R8
 	SUBQ       $+16, CX
-	JGE        resultsingle
+	JGE        alonentsingle
 
-resultsingledone:
+alonentsingledone:
 	ADDQ       $+16, CX
-	JZ         resultdone
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPS.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPS.Z  (R10)(DI*1), K1, Z3
-	VMULPS     Z1, Z2, Z2
-	VMULPS     Z3, Z2, Z2
-	VMOVUPS    Z2, K1, (AX)(DI*1)
+	JZ         alonentdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	PREFETCHT0 (SI)(R8*1)
+	VMOVUPS.Z  (DX)(R8*1), K1, Z1
+	VMOVUPS.Z  (R9)(R8*1), K1, Z2
+	VMULPS     Z5, Z1, Z1
+	VMULPS     Z2, Z1, Z1
+	VMOVUPS    Z1, K1, (AX)(R8*1)
 
-resultdone:
-written:
-	ADDQ BX, AX
-	MOVQ R8, DX
-	DECQ m+40(FP)
-	JNZ  row
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+48(FP), CX
+	XORQ R8, R8
+	SUBQ $+64, CX
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS (R9)(R8*1), Z2
+	VMULPS  Z5, Z1, Z1
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(R8*1)
+	VMOVUPS 64(DX)(R8*1), Z1
+	VMOVUPS 64(R9)(R8*1), Z2
+	VMULPS  Z5, Z1, Z1
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)(R8*1)
+	VMOVUPS 128(DX)(R8*1), Z1
+	VMOVUPS 128(R9)(R8*1), Z2
+	VMULPS  Z5, Z1, Z1
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 128(AX)(R8*1)
+	VMOVUPS 192(DX)(R8*1), Z1
+	VMOVUPS 192(R9)(R8*1), Z2
+	VMULPS  Z5, Z1, Z1
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+64, CX
+	JGE     alonemain
+
+alonemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS (R9)(R8*1), Z2
+	VMULPS  Z5, Z1, Z1
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+16, CX
+	JGE     alonesingle
+
+alonesingledone:
+	ADDQ      $+16, CX
+	JZ        alonedone
+	MOVQ      $0x00000001, SI
+	SHLQ      CL, SI
+	DECQ      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z (R9)(R8*1), K1, Z2
+	VMULPS    Z5, Z1, Z1
+	VMULPS    Z2, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(R8*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	CMPQ m+40(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
@@ -8363,12 +9145,12 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
 	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+228(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+232(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+236(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+240(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+244(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+248(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+232(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+236(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+240(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+244(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+248(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+252(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -9377,10 +10159,11 @@ DATA vecConstf32avx512<>+212(SB)/4, $0x3c1e1dc4
 DATA vecConstf32avx512<>+216(SB)/4, $0x3d63505e
 DATA vecConstf32avx512<>+220(SB)/4, $0x3e75fe1a
 DATA vecConstf32avx512<>+224(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+228(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+232(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+236(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+240(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+244(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+248(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $252
+DATA vecConstf32avx512<>+228(SB)/4, $0x3c800000
+DATA vecConstf32avx512<>+232(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+236(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+240(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+244(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+248(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+252(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $256

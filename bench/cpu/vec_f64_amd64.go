@@ -237,10 +237,16 @@ func vecRowExpSumsF64AVX512(sums, largest, src *float64, lds, m, n int)
 func vecRowExpSumsF64AVX2(sums, largest, src *float64, lds, m, n int)
 
 //go:noescape
-func vecLayerNormF64AVX512(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
+func vecLayerNormF64AVX512(dst, src, gamma, beta *float64, ldd, lds, m, n int, eps float64, nt bool)
 
 //go:noescape
-func vecLayerNormF64AVX2(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
+func vecLayerNormF64AVX2(dst, src, gamma, beta *float64, ldd, lds, m, n int, eps float64, nt bool)
+
+//go:noescape
+func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64)
+
+//go:noescape
+func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64)
 
 //go:noescape
 func vecRMSNormF64AVX512(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt bool)

@@ -6877,605 +6877,1333 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
+// func vecLayerNormF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-89
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), CX
-	MOVQ       ldd+40(FP), DX
-	MOVQ       lds+48(FP), BX
-	MOVQ       gamma+24(FP), R10
-	SHLQ       $0x03, DX
-	SHLQ       $0x03, BX
-	MOVQ       y+16(FP), R11
-	MOVQ       beta+32(FP), R12
-	MOVQ       n+72(FP), SI
-	VCVTSI2SDQ SI, X0, X0
-
-row:
-	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	TESTQ        R11, R11
-	JZ           plain
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          addmaindone
-
-addmain:
-	VMOVUPD (CX)(DI*1), Y5
-	VMOVUPD (R11)(DI*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (AX)(DI*1)
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 32(CX)(DI*1), Y5
-	VMOVUPD 32(R11)(DI*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 32(AX)(DI*1)
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD 64(CX)(DI*1), Y5
-	VMOVUPD 64(R11)(DI*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 64(AX)(DI*1)
-	VADDPD  Y5, Y3, Y3
-	VMOVUPD 96(CX)(DI*1), Y5
-	VMOVUPD 96(R11)(DI*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, 96(AX)(DI*1)
-	VADDPD  Y5, Y4, Y4
-	ADDQ    $+128, DI
-	SUBQ    $+16, SI
-	JGE     addmain
-
-addmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  addsingledone
-
-addsingle:
-	VMOVUPD (CX)(DI*1), Y5
-	VMOVUPD (R11)(DI*1), Y6
-	VADDPD  Y6, Y5, Y5
-	VMOVUPD Y5, (AX)(DI*1)
-	VADDPD  Y5, Y1, Y1
-	ADDQ    $+32, DI
-	SUBQ    $+4, SI
-	JGE     addsingle
-
-addsingledone:
-	ADDQ       $+4, SI
-	JZ         adddone
-	LEAQ       vecMaskf64avx2<>+32(SB), R13
-	SHLQ       $0x03, SI
-	SUBQ       SI, R13
-	VMOVUPS    (R13), Y5
-	VMASKMOVPD (CX)(DI*1), Y5, Y6
-	VMASKMOVPD (R11)(DI*1), Y5, Y7
-	VADDPD     Y7, Y6, Y6
-	VMASKMOVPD Y6, Y5, (AX)(DI*1)
-	VANDPD     Y5, Y6, Y6
-	VADDPD     Y6, Y1, Y1
-
-adddone:
-	MOVQ ldy+56(FP), CX
-	SHLQ $0x03, CX
-	ADDQ CX, R11
-	MOVQ AX, CX
-	JMP  summed
-
-plain:
-	MOVQ n+72(FP), SI
-	XORQ DI, DI
-	SUBQ $+16, SI
-	JLT  summaindone
-
-summain:
-	VADDPD (CX)(DI*1), Y1, Y1
-	VADDPD 32(CX)(DI*1), Y2, Y2
-	VADDPD 64(CX)(DI*1), Y3, Y3
-	VADDPD 96(CX)(DI*1), Y4, Y4
-	ADDQ   $+128, DI
-	SUBQ   $+16, SI
-	JGE    summain
-
-summaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  sumsingledone
-
-sumsingle:
-	VADDPD (CX)(DI*1), Y1, Y1
-	ADDQ   $+32, DI
-	SUBQ   $+4, SI
-	JGE    sumsingle
-
-sumsingledone:
-	ADDQ         $+4, SI
-	JZ           sumdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R13
+TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+40(FP), SI
+	MOVQ         n+56(FP), R8
+	MOVQ         gamma+16(FP), R9
+	MOVQ         beta+24(FP), R10
 	SHLQ         $0x03, SI
-	SUBQ         SI, R13
-	VMOVUPS      (R13), Y5
-	VMASKMOVPD   (CX)(DI*1), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	VBLENDVPD    Y5, Y6, Y7, Y6
-	VADDPD       Y6, Y1, Y1
+	VCVTSI2SDQ   R8, X1, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VDIVPD       Y1, Y0, Y0
 
-sumdone:
-summed:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPD       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPD       X2, X1, X1
-	VBROADCASTSD X1, Y1
-	VDIVSD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+first:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          squaresmaindone
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	CMPQ         n+56(FP), $+16
+	JLT          firstshort
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VADDPD       (DX), Y1, Y1
+	VADDPD       32(DX), Y1, Y1
+	VADDPD       64(DX), Y1, Y1
+	VADDPD       96(DX), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPD       X6, X1, X1
+	VPERMILPD    $0x01, X1, X6
+	VADDPD       X6, X1, X1
+	VBROADCASTSD X1, Y1
+	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	JMP          firstshifted
 
-squaresmain:
-	VMOVUPD     (CX)(DI*1), Y6
+firstshort:
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD (DX), Y6
+	VADDPD       Y6, Y1, Y1
+
+firstshifted:
+	MOVQ n+56(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPD     (DX)(DI*1), Y6
 	VSUBPD      Y1, Y6, Y6
-	VFMADD231PD Y6, Y6, Y2
-	VMOVUPD     32(CX)(DI*1), Y6
-	VSUBPD      Y1, Y6, Y6
-	VFMADD231PD Y6, Y6, Y3
-	VMOVUPD     64(CX)(DI*1), Y6
-	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y2, Y2
 	VFMADD231PD Y6, Y6, Y4
-	VMOVUPD     96(CX)(DI*1), Y6
+	VMOVUPD     32(DX)(DI*1), Y6
 	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y3, Y3
+	VFMADD231PD Y6, Y6, Y5
+	VMOVUPD     64(DX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y6, Y6, Y4
+	VMOVUPD     96(DX)(DI*1), Y6
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y3, Y3
 	VFMADD231PD Y6, Y6, Y5
 	ADDQ        $+128, DI
-	SUBQ        $+16, SI
-	JGE         squaresmain
+	SUBQ        $+16, R8
+	JGE         firstmain
 
-squaresmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  squaressingledone
+firstmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPD     (CX)(DI*1), Y6
+firstsingle:
+	VMOVUPD     (DX)(DI*1), Y6
 	VSUBPD      Y1, Y6, Y6
-	VFMADD231PD Y6, Y6, Y2
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y6, Y6, Y4
 	ADDQ        $+32, DI
-	SUBQ        $+4, SI
-	JGE         squaressingle
+	SUBQ        $+4, R8
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ       $+4, SI
-	JZ         squaresdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R13
-	SHLQ       $0x03, SI
-	SUBQ       SI, R13
-	VMOVUPS    (R13), Y6
-	VMASKMOVPD (CX)(DI*1), Y6, Y7
-	VSUBPD     Y1, Y7, Y7
-	VMULPD     Y7, Y7, Y7
-	VANDPD     Y6, Y7, Y7
-	VADDPD     Y7, Y2, Y2
+firstsingledone:
+	ADDQ        $+4, R8
+	JZ          firstdone
+	LEAQ        vecMaskf64avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x03, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y6
+	VMASKMOVPD  (DX)(DI*1), Y6, Y7
+	VBLENDVPD   Y6, Y7, Y1, Y7
+	VSUBPD      Y1, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
 
-squaresdone:
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y5, Y3, Y3
+firstdone:
+row:
+	MOVQ         DX, CX
+	ADDQ         SI, DX
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPD       X5, X4, X4
+	VPERMILPD    $0x01, X4, X5
+	VADDPD       X5, X4, X4
+	VBROADCASTSD X4, Y4
 	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
 	VBROADCASTSD X2, Y2
-	VDIVSD       X0, X2, X2
-	VADDSD       eps+80(FP), X2, X2
-	VSQRTSD      X2, X2, X2
-	VMOVSD       vecConstf64avx2<>+512(SB), X3
-	VDIVSD       X2, X3, X3
-	VBROADCASTSD X3, Y2
-	CMPB         nt+88(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+72(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          ntmaindone
+	VMULPD       Y0, Y2, Y6
+	VFNMADD231PD Y2, Y6, Y4
+	VADDPD       Y1, Y6, Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMAXPD       Y4, Y1, Y4
+	VMULPD       Y0, Y4, Y4
+	VBROADCASTSD eps+64(FP), Y1
+	VADDPD       Y1, Y4, Y4
+	VSQRTPD      Y4, Y4
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y7
+	VDIVPD       Y4, Y7, Y7
+	DECQ         m+48(FP)
+	JZ           alone
+	CMPQ         n+56(FP), $+1024
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	CMPQ         n+56(FP), $+16
+	JLT          nextshort
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VADDPD       (DX), Y1, Y1
+	VADDPD       32(DX), Y1, Y1
+	VADDPD       64(DX), Y1, Y1
+	VADDPD       96(DX), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPD       X8, X1, X1
+	VPERMILPD    $0x01, X1, X8
+	VADDPD       X8, X1, X1
+	VBROADCASTSD X1, Y1
+	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	JMP          nextshifted
 
-ntmain:
-	VMOVUPD     (CX)(DI*1), Y3
-	VMOVUPD     32(CX)(DI*1), Y6
-	VMOVUPD     64(CX)(DI*1), Y9
-	VMOVUPD     96(CX)(DI*1), Y12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  32(R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  96(R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Y4
-	VMOVUPD     32(R10)(DI*1), Y7
+nextshort:
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD (DX), Y8
+	VADDPD       Y8, Y1, Y1
+
+nextshifted:
+	CMPB  nt+72(FP), $0x00
+	JEQ   bothkept
+	TESTQ $0x0000003f, AX
+	JNE   bothkept
+	MOVQ  n+56(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+16, R8
+	JLT   bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     32(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     64(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     96(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y8
+	VMOVUPD     32(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     32(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     64(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
 	VMOVUPD     64(R10)(DI*1), Y10
-	VMOVUPD     96(R10)(DI*1), Y13
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      Y1, Y6, Y6
-	VSUBPD      Y1, Y9, Y9
-	VSUBPD      Y1, Y12, Y12
-	VMULPD      Y2, Y3, Y3
-	VMULPD      Y2, Y6, Y6
-	VMULPD      Y2, Y9, Y9
-	VMULPD      Y2, Y12, Y12
-	VMOVUPD     (R12)(DI*1), Y5
-	VMOVUPD     32(R12)(DI*1), Y8
-	VMOVUPD     64(R12)(DI*1), Y11
-	VMOVUPD     96(R12)(DI*1), Y14
-	VFMADD213PD Y5, Y4, Y3
-	VFMADD213PD Y8, Y7, Y6
-	VFMADD213PD Y11, Y10, Y9
-	VFMADD213PD Y14, Y13, Y12
-	VMOVNTPD    Y3, (AX)(DI*1)
-	VMOVNTPD    Y6, 32(AX)(DI*1)
-	VMOVNTPD    Y9, 64(AX)(DI*1)
-	VMOVNTPD    Y12, 96(AX)(DI*1)
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y8
+	VMOVUPD     96(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     96(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 96(AX)(DI*1)
 	ADDQ        $+128, DI
-	SUBQ        $+16, SI
-	JGE         ntmain
+	SUBQ        $+16, R8
+	JGE         bothntmain
 
-ntmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  ntsingledone
+bothntmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPD     (CX)(DI*1), Y3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Y4
-	VSUBPD      Y1, Y3, Y3
-	VMULPD      Y2, Y3, Y3
-	VMOVUPD     (R12)(DI*1), Y5
-	VFMADD213PD Y5, Y4, Y3
-	VMOVNTPD    Y3, (AX)(DI*1)
+bothntsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, (AX)(DI*1)
 	ADDQ        $+32, DI
-	SUBQ        $+4, SI
-	JGE         ntsingle
+	SUBQ        $+4, R8
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ        $+4, SI
-	JZ          ntdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R13
-	SHLQ        $0x03, SI
-	SUBQ        SI, R13
-	VMOVUPS     (R13), Y3
-	VMASKMOVPD  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R9)(DI*1)
-	VMASKMOVPD  (R10)(DI*1), Y3, Y5
-	VSUBPD      Y1, Y4, Y4
-	VMULPD      Y2, Y4, Y4
-	VMASKMOVPD  (R12)(DI*1), Y3, Y1
-	VFMADD213PD Y1, Y5, Y4
-	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+4, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	SHLQ        $0x03, R8
+	SUBQ        R8, R11
+	VMOVUPS     (R11), Y8
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y8, Y9
+	VBLENDVPD   Y8, Y9, Y1, Y9
+	VSUBPD      Y1, Y9, Y9
+	VADDPD      Y9, Y2, Y2
+	VFMADD231PD Y9, Y9, Y4
+	VMASKMOVPD  (CX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R9)(DI*1), Y8, Y10
+	VSUBPD      Y6, Y9, Y9
+	VMULPD      Y7, Y9, Y9
+	VMASKMOVPD  (R10)(DI*1), Y8, Y6
+	VFMADD213PD Y6, Y10, Y9
+	VMASKMOVPD  Y9, Y8, (AX)(DI*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+72(FP), SI
+bothkept:
+	MOVQ n+56(FP), R8
 	XORQ DI, DI
-	SUBQ $+16, SI
-	JLT  resultmaindone
+	SUBQ $+16, R8
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPD     (CX)(DI*1), Y3
-	VMOVUPD     32(CX)(DI*1), Y6
-	VMOVUPD     64(CX)(DI*1), Y9
-	VMOVUPD     96(CX)(DI*1), Y12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  32(R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  96(R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Y4
-	VMOVUPD     32(R10)(DI*1), Y7
+bothmain:
+	VMOVUPD     (DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     32(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     64(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     96(DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y8
+	VMOVUPD     32(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     32(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     64(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
 	VMOVUPD     64(R10)(DI*1), Y10
-	VMOVUPD     96(R10)(DI*1), Y13
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      Y1, Y6, Y6
-	VSUBPD      Y1, Y9, Y9
-	VSUBPD      Y1, Y12, Y12
-	VMULPD      Y2, Y3, Y3
-	VMULPD      Y2, Y6, Y6
-	VMULPD      Y2, Y9, Y9
-	VMULPD      Y2, Y12, Y12
-	VMOVUPD     (R12)(DI*1), Y5
-	VMOVUPD     32(R12)(DI*1), Y8
-	VMOVUPD     64(R12)(DI*1), Y11
-	VMOVUPD     96(R12)(DI*1), Y14
-	VFMADD213PD Y5, Y4, Y3
-	VFMADD213PD Y8, Y7, Y6
-	VFMADD213PD Y11, Y10, Y9
-	VFMADD213PD Y14, Y13, Y12
-	VMOVUPD     Y3, (AX)(DI*1)
-	VMOVUPD     Y6, 32(AX)(DI*1)
-	VMOVUPD     Y9, 64(AX)(DI*1)
-	VMOVUPD     Y12, 96(AX)(DI*1)
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y8
+	VMOVUPD     96(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     96(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 96(AX)(DI*1)
 	ADDQ        $+128, DI
-	SUBQ        $+16, SI
-	JGE         resultmain
+	SUBQ        $+16, R8
+	JGE         bothmain
 
-resultmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  resultsingledone
+bothmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPD     (CX)(DI*1), Y3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Y4
-	VSUBPD      Y1, Y3, Y3
-	VMULPD      Y2, Y3, Y3
-	VMOVUPD     (R12)(DI*1), Y5
-	VFMADD213PD Y5, Y4, Y3
-	VMOVUPD     Y3, (AX)(DI*1)
+bothsingle:
+	VMOVUPD     (DX)(DI*1), Y8
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, (AX)(DI*1)
 	ADDQ        $+32, DI
-	SUBQ        $+4, SI
-	JGE         resultsingle
+	SUBQ        $+4, R8
+	JGE         bothsingle
 
-resultsingledone:
-	ADDQ        $+4, SI
-	JZ          resultdone
+bothsingledone:
+	ADDQ        $+4, R8
+	JZ          bothdone
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
+	SHLQ        $0x03, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y8
+	VMASKMOVPD  (DX)(DI*1), Y8, Y9
+	VBLENDVPD   Y8, Y9, Y1, Y9
+	VSUBPD      Y1, Y9, Y9
+	VADDPD      Y9, Y2, Y2
+	VFMADD231PD Y9, Y9, Y4
+	VMASKMOVPD  (CX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R9)(DI*1), Y8, Y10
+	VSUBPD      Y6, Y9, Y9
+	VMULPD      Y7, Y9, Y9
+	VMASKMOVPD  (R10)(DI*1), Y8, Y6
+	VFMADD213PD Y6, Y10, Y9
+	VMASKMOVPD  Y9, Y8, (AX)(DI*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  DX, BX
+	CMPB  nt+72(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+56(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+16, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+4, R8
+	JZ          alonentdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	SHLQ        $0x03, R8
+	SUBQ        R8, R11
+	VMOVUPS     (R11), Y1
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y1, Y2
+	VMASKMOVPD  (R9)(DI*1), Y1, Y3
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y1, Y4
+	VFMADD213PD Y4, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(DI*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+56(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+4, R8
+	JZ          alonedone
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
+	SHLQ        $0x03, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	VMASKMOVPD  (CX)(DI*1), Y1, Y2
+	VMASKMOVPD  (R9)(DI*1), Y1, Y3
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y1, Y4
+	VFMADD213PD Y4, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(DI*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+48(FP), $0x00
+	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+48(FP), SI
+	MOVQ         n+72(FP), R8
+	MOVQ         gamma+24(FP), R9
+	MOVQ         beta+32(FP), R10
+	MOVQ         y+16(FP), R11
+	MOVQ         dst+0(FP), R12
+	SHLQ         $0x03, SI
+	VCVTSI2SDQ   R8, X1, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VDIVPD       Y1, Y0, Y0
+
+first:
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	CMPQ         n+72(FP), $+16
+	JLT          firstshort
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VADDPD       (DX), Y1, Y1
+	VADDPD       32(DX), Y1, Y1
+	VADDPD       64(DX), Y1, Y1
+	VADDPD       96(DX), Y1, Y1
+	VADDPD       (R11), Y1, Y1
+	VADDPD       32(R11), Y1, Y1
+	VADDPD       64(R11), Y1, Y1
+	VADDPD       96(R11), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPD       X6, X1, X1
+	VPERMILPD    $0x01, X1, X6
+	VADDPD       X6, X1, X1
+	VBROADCASTSD X1, Y1
+	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	JMP          firstshifted
+
+firstshort:
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD (DX), Y6
+	VADDPD       Y6, Y1, Y1
+	VBROADCASTSD (R11), Y6
+	VADDPD       Y6, Y1, Y1
+
+firstshifted:
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPD     (DX)(DI*1), Y6
+	VMOVUPD     (R11)(DI*1), Y7
+	VADDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, (R12)(DI*1)
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y6, Y6, Y4
+	VMOVUPD     32(DX)(DI*1), Y6
+	VMOVUPD     32(R11)(DI*1), Y7
+	VADDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, 32(R12)(DI*1)
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y3, Y3
+	VFMADD231PD Y6, Y6, Y5
+	VMOVUPD     64(DX)(DI*1), Y6
+	VMOVUPD     64(R11)(DI*1), Y7
+	VADDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, 64(R12)(DI*1)
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y6, Y6, Y4
+	VMOVUPD     96(DX)(DI*1), Y6
+	VMOVUPD     96(R11)(DI*1), Y7
+	VADDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, 96(R12)(DI*1)
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y3, Y3
+	VFMADD231PD Y6, Y6, Y5
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         firstmain
+
+firstmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  firstsingledone
+
+firstsingle:
+	VMOVUPD     (DX)(DI*1), Y6
+	VMOVUPD     (R11)(DI*1), Y7
+	VADDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, (R12)(DI*1)
+	VSUBPD      Y1, Y6, Y6
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y6, Y6, Y4
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         firstsingle
+
+firstsingledone:
+	ADDQ        $+4, R8
+	JZ          firstdone
+	LEAQ        vecMaskf64avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x03, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y6
+	VMASKMOVPD  (DX)(DI*1), Y6, Y7
+	VMASKMOVPD  (R11)(DI*1), Y6, Y8
+	VADDPD      Y8, Y7, Y7
+	VMASKMOVPD  Y7, Y6, (R12)(DI*1)
+	VBLENDVPD   Y6, Y7, Y1, Y7
+	VSUBPD      Y1, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
+
+firstdone:
+row:
+	MOVQ         R12, CX
+	MOVQ         ldd+40(FP), BX
+	SHLQ         $0x03, BX
+	ADDQ         BX, R12
+	MOVQ         ldy+56(FP), BX
+	SHLQ         $0x03, BX
+	ADDQ         BX, R11
+	ADDQ         SI, DX
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPD       X5, X4, X4
+	VPERMILPD    $0x01, X4, X5
+	VADDPD       X5, X4, X4
+	VBROADCASTSD X4, Y4
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPD       X3, X2, X2
+	VBROADCASTSD X2, Y2
+	VMULPD       Y0, Y2, Y6
+	VFNMADD231PD Y2, Y6, Y4
+	VADDPD       Y1, Y6, Y6
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMAXPD       Y4, Y1, Y4
+	VMULPD       Y0, Y4, Y4
+	VBROADCASTSD eps+80(FP), Y1
+	VADDPD       Y1, Y4, Y4
+	VSQRTPD      Y4, Y4
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y7
+	VDIVPD       Y4, Y7, Y7
+	DECQ         m+64(FP)
+	JZ           alone
+	CMPQ         n+72(FP), $+1024
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	CMPQ         n+72(FP), $+16
+	JLT          nextshort
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VADDPD       (DX), Y1, Y1
+	VADDPD       32(DX), Y1, Y1
+	VADDPD       64(DX), Y1, Y1
+	VADDPD       96(DX), Y1, Y1
+	VADDPD       (R11), Y1, Y1
+	VADDPD       32(R11), Y1, Y1
+	VADDPD       64(R11), Y1, Y1
+	VADDPD       96(R11), Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPD       X8, X1, X1
+	VPERMILPD    $0x01, X1, X8
+	VADDPD       X8, X1, X1
+	VBROADCASTSD X1, Y1
+	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	JMP          nextshifted
+
+nextshort:
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD (DX), Y8
+	VADDPD       Y8, Y1, Y1
+	VBROADCASTSD (R11), Y8
+	VADDPD       Y8, Y1, Y1
+
+nextshifted:
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  bothmaindone
+
+bothmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	PREFETCHT0  2080(R11)(DI*1)
+	PREFETCHT0  2112(R11)(DI*1)
+	PREFETCHT0  2144(R11)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VMOVUPD     (R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     32(DX)(DI*1), Y8
+	VMOVUPD     32(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 32(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     64(DX)(DI*1), Y8
+	VMOVUPD     64(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 64(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     96(DX)(DI*1), Y8
+	VMOVUPD     96(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 96(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y8
+	VMOVUPD     32(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     32(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     64(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     64(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y8
+	VMOVUPD     96(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     96(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VMOVUPD     (R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVUPD     Y8, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+4, R8
+	JZ          bothdone
 	LEAQ        vecMaskf64avx2<>+32(SB), R13
-	SHLQ        $0x03, SI
-	SUBQ        SI, R13
-	VMOVUPS     (R13), Y3
-	VMASKMOVPD  (CX)(DI*1), Y3, Y4
-	PREFETCHT0  (R9)(DI*1)
-	VMASKMOVPD  (R10)(DI*1), Y3, Y5
-	VSUBPD      Y1, Y4, Y4
-	VMULPD      Y2, Y4, Y4
-	VMASKMOVPD  (R12)(DI*1), Y3, Y1
-	VFMADD213PD Y1, Y5, Y4
-	VMASKMOVPD  Y4, Y3, (AX)(DI*1)
+	SHLQ        $0x03, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  2048(R11)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R11)(DI*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VMASKMOVPD  Y9, Y8, (R12)(DI*1)
+	VBLENDVPD   Y8, Y9, Y1, Y9
+	VSUBPD      Y1, Y9, Y9
+	VADDPD      Y9, Y2, Y2
+	VFMADD231PD Y9, Y9, Y4
+	VMASKMOVPD  (CX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R9)(DI*1), Y8, Y10
+	VSUBPD      Y6, Y9, Y9
+	VMULPD      Y7, Y9, Y9
+	VMASKMOVPD  (R10)(DI*1), Y8, Y6
+	VFMADD213PD Y6, Y10, Y9
+	VMASKMOVPD  Y9, Y8, (AX)(DI*1)
 
-resultdone:
-written:
-	ADDQ DX, AX
-	MOVQ R8, CX
-	DECQ m+64(FP)
-	JNZ  row
+bothdone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ DX, BX
+	MOVQ n+72(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  alonemaindone
+
+alonemain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonesingledone
+
+alonesingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+4, R8
+	JZ          alonedone
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y1
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y1, Y2
+	VMASKMOVPD  (R9)(DI*1), Y1, Y3
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y1, Y4
+	VFMADD213PD Y4, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(DI*1)
+
+alonedone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+64(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecRMSNormF64AVX2(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), CX
-	MOVQ       ldd+24(FP), DX
-	MOVQ       lds+32(FP), BX
-	MOVQ       gamma+16(FP), R10
-	SHLQ       $0x03, DX
-	SHLQ       $0x03, BX
-	MOVQ       n+48(FP), SI
-	VCVTSI2SDQ SI, X0, X0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         lds+32(FP), SI
+	MOVQ         n+48(FP), R8
+	MOVQ         gamma+16(FP), R9
+	SHLQ         $0x03, SI
+	VCVTSI2SDQ   R8, X1, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VDIVPD       Y1, Y0, Y0
 
-row:
-	LEAQ         (CX)(BX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
+first:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	MOVQ         n+48(FP), SI
+	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          squaresmaindone
+	SUBQ         $+16, R8
+	JLT          firstmaindone
 
-squaresmain:
-	VMOVUPD     (CX)(DI*1), Y5
-	VFMADD231PD Y5, Y5, Y1
-	VMOVUPD     32(CX)(DI*1), Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     64(CX)(DI*1), Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     96(CX)(DI*1), Y5
-	VFMADD231PD Y5, Y5, Y4
+firstmain:
+	VMOVUPD     (DX)(DI*1), Y3
+	VFMADD231PD Y3, Y3, Y1
+	VMOVUPD     32(DX)(DI*1), Y3
+	VFMADD231PD Y3, Y3, Y2
+	VMOVUPD     64(DX)(DI*1), Y3
+	VFMADD231PD Y3, Y3, Y1
+	VMOVUPD     96(DX)(DI*1), Y3
+	VFMADD231PD Y3, Y3, Y2
 	ADDQ        $+128, DI
-	SUBQ        $+16, SI
-	JGE         squaresmain
+	SUBQ        $+16, R8
+	JGE         firstmain
 
-squaresmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  squaressingledone
+firstmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPD     (CX)(DI*1), Y5
-	VFMADD231PD Y5, Y5, Y1
+firstsingle:
+	VMOVUPD     (DX)(DI*1), Y3
+	VFMADD231PD Y3, Y3, Y1
 	ADDQ        $+32, DI
-	SUBQ        $+4, SI
-	JGE         squaressingle
+	SUBQ        $+4, R8
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ       $+4, SI
-	JZ         squaresdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y5
-	VMASKMOVPD (CX)(DI*1), Y5, Y6
-	VMULPD     Y6, Y6, Y6
-	VANDPD     Y5, Y6, Y6
-	VADDPD     Y6, Y1, Y1
+firstsingledone:
+	ADDQ        $+4, R8
+	JZ          firstdone
+	LEAQ        vecMaskf64avx2<>+32(SB), CX
+	MOVQ        R8, BX
+	SHLQ        $0x03, BX
+	SUBQ        BX, CX
+	VMOVUPS     (CX), Y3
+	VMASKMOVPD  (DX)(DI*1), Y3, Y3
+	VFMADD231PD Y3, Y3, Y1
 
-squaresdone:
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
+firstdone:
+row:
+	MOVQ         DX, CX
+	ADDQ         SI, DX
 	VADDPD       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
 	VADDPD       X2, X1, X1
 	VBROADCASTSD X1, Y1
-	VDIVSD       X0, X1, X1
-	VADDSD       eps+56(FP), X1, X1
-	VSQRTSD      X1, X1, X1
-	VMOVSD       vecConstf64avx2<>+512(SB), X2
-	VDIVSD       X1, X2, X2
-	VBROADCASTSD X2, Y1
+	VMULPD       Y0, Y1, Y1
+	VBROADCASTSD eps+56(FP), Y2
+	VADDPD       Y2, Y1, Y1
+	VSQRTPD      Y1, Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y3
+	VDIVPD       Y1, Y3, Y3
+	DECQ         m+40(FP)
+	JZ           alone
+	CMPQ         n+48(FP), $+1024
+	JG           alone
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         2048(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	CMPB         nt+64(FP), $0x00
-	JEQ          kept
+	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+48(FP), SI
+	JNE          bothkept
+	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          ntmaindone
+	SUBQ         $+16, R8
+	JLT          bothntmaindone
 
-ntmain:
-	VMOVUPD    (CX)(DI*1), Y2
-	VMOVUPD    32(CX)(DI*1), Y4
-	VMOVUPD    64(CX)(DI*1), Y6
-	VMOVUPD    96(CX)(DI*1), Y8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 32(R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 96(R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Y3
-	VMOVUPD    32(R10)(DI*1), Y5
-	VMOVUPD    64(R10)(DI*1), Y7
-	VMOVUPD    96(R10)(DI*1), Y9
-	VMULPD     Y1, Y2, Y2
-	VMULPD     Y1, Y4, Y4
-	VMULPD     Y1, Y6, Y6
-	VMULPD     Y1, Y8, Y8
-	VMULPD     Y3, Y2, Y2
-	VMULPD     Y5, Y4, Y4
-	VMULPD     Y7, Y6, Y6
-	VMULPD     Y9, Y8, Y8
-	VMOVNTPD   Y2, (AX)(DI*1)
-	VMOVNTPD   Y4, 32(AX)(DI*1)
-	VMOVNTPD   Y6, 64(AX)(DI*1)
-	VMOVNTPD   Y8, 96(AX)(DI*1)
-	ADDQ       $+128, DI
-	SUBQ       $+16, SI
-	JGE        ntmain
+bothntmain:
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     32(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     64(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     96(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     (CX)(DI*1), Y4
+	VMOVUPD     (R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVNTPD    Y4, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y4
+	VMOVUPD     32(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVNTPD    Y4, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y4
+	VMOVUPD     64(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVNTPD    Y4, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y4
+	VMOVUPD     96(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVNTPD    Y4, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         bothntmain
 
-ntmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  ntsingledone
+bothntmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPD    (CX)(DI*1), Y2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Y3
-	VMULPD     Y1, Y2, Y2
-	VMULPD     Y3, Y2, Y2
-	VMOVNTPD   Y2, (AX)(DI*1)
-	ADDQ       $+32, DI
-	SUBQ       $+4, SI
-	JGE        ntsingle
+bothntsingle:
+	PREFETCHT0  (BX)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     (CX)(DI*1), Y4
+	VMOVUPD     (R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVNTPD    Y4, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ       $+4, SI
-	JZ         ntdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y2
-	VMASKMOVPD (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R9)(DI*1)
-	VMASKMOVPD (R10)(DI*1), Y2, Y4
-	VMULPD     Y1, Y3, Y3
-	VMULPD     Y4, Y3, Y3
-	VMASKMOVPD Y3, Y2, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+4, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R10
+	SHLQ        $0x03, R8
+	SUBQ        R8, R10
+	VMOVUPS     (R10), Y4
+	PREFETCHT0  (BX)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y4, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMASKMOVPD  (CX)(DI*1), Y4, Y5
+	VMASKMOVPD  (R9)(DI*1), Y4, Y6
+	VMULPD      Y3, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMASKMOVPD  Y5, Y4, (AX)(DI*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+48(FP), SI
+bothkept:
+	MOVQ n+48(FP), R8
 	XORQ DI, DI
-	SUBQ $+16, SI
-	JLT  resultmaindone
+	SUBQ $+16, R8
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPD    (CX)(DI*1), Y2
-	VMOVUPD    32(CX)(DI*1), Y4
-	VMOVUPD    64(CX)(DI*1), Y6
-	VMOVUPD    96(CX)(DI*1), Y8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 32(R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 96(R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Y3
-	VMOVUPD    32(R10)(DI*1), Y5
-	VMOVUPD    64(R10)(DI*1), Y7
-	VMOVUPD    96(R10)(DI*1), Y9
-	VMULPD     Y1, Y2, Y2
-	VMULPD     Y1, Y4, Y4
-	VMULPD     Y1, Y6, Y6
-	VMULPD     Y1, Y8, Y8
-	VMULPD     Y3, Y2, Y2
-	VMULPD     Y5, Y4, Y4
-	VMULPD     Y7, Y6, Y6
-	VMULPD     Y9, Y8, Y8
-	VMOVUPD    Y2, (AX)(DI*1)
-	VMOVUPD    Y4, 32(AX)(DI*1)
-	VMOVUPD    Y6, 64(AX)(DI*1)
-	VMOVUPD    Y8, 96(AX)(DI*1)
+bothmain:
+	VMOVUPD     (DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     32(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     64(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     96(DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     (CX)(DI*1), Y4
+	VMOVUPD     (R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVUPD     Y4, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y4
+	VMOVUPD     32(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVUPD     Y4, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y4
+	VMOVUPD     64(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVUPD     Y4, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y4
+	VMOVUPD     96(R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVUPD     Y4, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPD     (DX)(DI*1), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPD     (CX)(DI*1), Y4
+	VMOVUPD     (R9)(DI*1), Y5
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y5, Y4, Y4
+	VMOVUPD     Y4, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+4, R8
+	JZ          bothdone
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
+	SHLQ        $0x03, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y4
+	VMASKMOVPD  (DX)(DI*1), Y4, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMASKMOVPD  (CX)(DI*1), Y4, Y5
+	VMASKMOVPD  (R9)(DI*1), Y4, Y6
+	VMULPD      Y3, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMASKMOVPD  Y5, Y4, (AX)(DI*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  DX, BX
+	CMPB  nt+64(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+16, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0 (BX)(DI*1)
+	PREFETCHT0 32(BX)(DI*1)
+	PREFETCHT0 64(BX)(DI*1)
+	PREFETCHT0 96(BX)(DI*1)
+	VMOVUPD    (CX)(DI*1), Y1
+	VMOVUPD    (R9)(DI*1), Y2
+	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y1, Y1
+	VMOVNTPD   Y1, (AX)(DI*1)
+	VMOVUPD    32(CX)(DI*1), Y1
+	VMOVUPD    32(R9)(DI*1), Y2
+	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y1, Y1
+	VMOVNTPD   Y1, 32(AX)(DI*1)
+	VMOVUPD    64(CX)(DI*1), Y1
+	VMOVUPD    64(R9)(DI*1), Y2
+	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y1, Y1
+	VMOVNTPD   Y1, 64(AX)(DI*1)
+	VMOVUPD    96(CX)(DI*1), Y1
+	VMOVUPD    96(R9)(DI*1), Y2
+	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y1, Y1
+	VMOVNTPD   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
-	SUBQ       $+16, SI
-	JGE        resultmain
+	SUBQ       $+16, R8
+	JGE        alonentmain
 
-resultmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  resultsingledone
+alonentmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonentsingledone
 
-resultsingle:
-	VMOVUPD    (CX)(DI*1), Y2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Y3
-	VMULPD     Y1, Y2, Y2
-	VMULPD     Y3, Y2, Y2
-	VMOVUPD    Y2, (AX)(DI*1)
+alonentsingle:
+	PREFETCHT0 (BX)(DI*1)
+	VMOVUPD    (CX)(DI*1), Y1
+	VMOVUPD    (R9)(DI*1), Y2
+	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y1, Y1
+	VMOVNTPD   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
-	SUBQ       $+4, SI
-	JGE        resultsingle
+	SUBQ       $+4, R8
+	JGE        alonentsingle
 
-resultsingledone:
-	ADDQ       $+4, SI
-	JZ         resultdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R11
-	SHLQ       $0x03, SI
-	SUBQ       SI, R11
-	VMOVUPS    (R11), Y2
-	VMASKMOVPD (CX)(DI*1), Y2, Y3
-	PREFETCHT0 (R9)(DI*1)
-	VMASKMOVPD (R10)(DI*1), Y2, Y4
-	VMULPD     Y1, Y3, Y3
-	VMULPD     Y4, Y3, Y3
-	VMASKMOVPD Y3, Y2, (AX)(DI*1)
+alonentsingledone:
+	ADDQ       $+4, R8
+	JZ         alonentdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	SHLQ       $0x03, R8
+	SUBQ       R8, R10
+	VMOVUPS    (R10), Y1
+	PREFETCHT0 (BX)(DI*1)
+	VMASKMOVPD (CX)(DI*1), Y1, Y2
+	VMASKMOVPD (R9)(DI*1), Y1, Y4
+	VMULPD     Y3, Y2, Y2
+	VMULPD     Y4, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(DI*1)
 
-resultdone:
-written:
-	ADDQ DX, AX
-	MOVQ R8, CX
-	DECQ m+40(FP)
-	JNZ  row
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+48(FP), R8
+	XORQ DI, DI
+	SUBQ $+16, R8
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPD (CX)(DI*1), Y1
+	VMOVUPD (R9)(DI*1), Y2
+	VMULPD  Y3, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(DI*1)
+	VMOVUPD 32(CX)(DI*1), Y1
+	VMOVUPD 32(R9)(DI*1), Y2
+	VMULPD  Y3, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(AX)(DI*1)
+	VMOVUPD 64(CX)(DI*1), Y1
+	VMOVUPD 64(R9)(DI*1), Y2
+	VMULPD  Y3, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 64(AX)(DI*1)
+	VMOVUPD 96(CX)(DI*1), Y1
+	VMOVUPD 96(R9)(DI*1), Y2
+	VMULPD  Y3, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, R8
+	JGE     alonemain
+
+alonemaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPD (CX)(DI*1), Y1
+	VMOVUPD (R9)(DI*1), Y2
+	VMULPD  Y3, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+4, R8
+	JGE     alonesingle
+
+alonesingledone:
+	ADDQ       $+4, R8
+	JZ         alonedone
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
+	SHLQ       $0x03, R8
+	SUBQ       R8, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPD (CX)(DI*1), Y1, Y2
+	VMASKMOVPD (R9)(DI*1), Y1, Y4
+	VMULPD     Y3, Y2, Y2
+	VMULPD     Y4, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(DI*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+40(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
@@ -7493,10 +8221,10 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
 	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3008(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3072(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3072(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3136(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -8530,23 +9258,27 @@ DATA vecConstf64avx2<>+2976(SB)/8, $0xc08628b76e3a7b61
 DATA vecConstf64avx2<>+2984(SB)/8, $0xc08628b76e3a7b61
 DATA vecConstf64avx2<>+2992(SB)/8, $0xc08628b76e3a7b61
 DATA vecConstf64avx2<>+3000(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3008(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3016(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3024(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3032(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3040(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3048(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3056(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3064(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3072(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3080(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3088(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3096(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3104(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3112(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3120(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3128(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3136
+DATA vecConstf64avx2<>+3008(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3016(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3024(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3032(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3040(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3048(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3056(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3064(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3072(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3080(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3088(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3096(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3104(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3112(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3120(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3128(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3136(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3144(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3152(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3160(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3168
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -9080,201 +9080,120 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
+// func vecLayerNormF64AVX512(dst *float64, src *float64, gamma *float64, beta *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-89
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), DX
-	MOVQ       ldd+40(FP), BX
-	MOVQ       lds+48(FP), SI
-	MOVQ       gamma+24(FP), R10
-	SHLQ       $0x03, BX
-	SHLQ       $0x03, SI
-	MOVQ       y+16(FP), R11
-	MOVQ       beta+32(FP), R12
-	MOVQ       n+72(FP), CX
-	VCVTSI2SDQ CX, X0, X0
+TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+40(FP), DI
+	MOVQ         n+56(FP), CX
+	MOVQ         gamma+16(FP), R9
+	MOVQ         beta+24(FP), R10
+	SHLQ         $0x03, DI
+	VCVTSI2SDQ   CX, X1, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VDIVPD       Z1, Z0, Z0
 
-row:
-	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	TESTQ        R11, R11
-	JZ           plain
-	MOVQ         n+72(FP), CX
-	XORQ         DI, DI
-	SUBQ         $+32, CX
-	JLT          addmaindone
-
-addmain:
-	VMOVUPD (DX)(DI*1), Z5
-	VMOVUPD (R11)(DI*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (AX)(DI*1)
-	VADDPD  Z5, Z1, Z1
-	VMOVUPD 64(DX)(DI*1), Z5
-	VMOVUPD 64(R11)(DI*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 64(AX)(DI*1)
-	VADDPD  Z5, Z2, Z2
-	VMOVUPD 128(DX)(DI*1), Z5
-	VMOVUPD 128(R11)(DI*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 128(AX)(DI*1)
-	VADDPD  Z5, Z3, Z3
-	VMOVUPD 192(DX)(DI*1), Z5
-	VMOVUPD 192(R11)(DI*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, 192(AX)(DI*1)
-	VADDPD  Z5, Z4, Z4
-	ADDQ    $+256, DI
-	SUBQ    $+32, CX
-	JGE     addmain
-
-addmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  addsingledone
-
-addsingle:
-	VMOVUPD (DX)(DI*1), Z5
-	VMOVUPD (R11)(DI*1), Z6
-	VADDPD  Z6, Z5, Z5
-	VMOVUPD Z5, (AX)(DI*1)
-	VADDPD  Z5, Z1, Z1
-	ADDQ    $+64, DI
-	SUBQ    $+8, CX
-	JGE     addsingle
-
-addsingledone:
-	ADDQ      $+8, CX
-	JZ        adddone
-	MOVQ      $0x00000001, R13
-	SHLQ      CL, R13
-	DECQ      R13
-	KMOVW     R13, K1
-	VMOVUPD.Z (DX)(DI*1), K1, Z5
-	VMOVUPD.Z (R11)(DI*1), K1, Z6
-	VADDPD    Z6, Z5, Z5
-	VMOVUPD   Z5, K1, (AX)(DI*1)
-	VADDPD    Z5, Z1, K1, Z1
-
-adddone:
-	MOVQ ldy+56(FP), CX
-	SHLQ $0x03, CX
-	ADDQ CX, R11
-	MOVQ AX, DX
-	JMP  summed
-
-plain:
-	MOVQ n+72(FP), CX
-	XORQ DI, DI
-	SUBQ $+32, CX
-	JLT  summaindone
-
-summain:
-	VADDPD (DX)(DI*1), Z1, Z1
-	VADDPD 64(DX)(DI*1), Z2, Z2
-	VADDPD 128(DX)(DI*1), Z3, Z3
-	VADDPD 192(DX)(DI*1), Z4, Z4
-	ADDQ   $+256, DI
-	SUBQ   $+32, CX
-	JGE    summain
-
-summaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  sumsingledone
-
-sumsingle:
-	VADDPD (DX)(DI*1), Z1, Z1
-	ADDQ   $+64, DI
-	SUBQ   $+8, CX
-	JGE    sumsingle
-
-sumsingledone:
-	ADDQ         $+8, CX
-	JZ           sumdone
-	MOVQ         $0x00000001, R13
-	SHLQ         CL, R13
-	DECQ         R13
-	KMOVW        R13, K1
-	VMOVUPD.Z    (DX)(DI*1), K1, Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBLENDMPD    Z5, Z6, K1, Z5
-	VADDPD       Z5, Z1, Z1
-
-sumdone:
-summed:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VDIVSD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
+first:
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	MOVQ          n+72(FP), CX
-	XORQ          DI, DI
-	SUBQ          $+32, CX
-	JLT           squaresmaindone
+	CMPQ          n+56(FP), $+32
+	JLT           firstshort
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VADDPD        (BX), Z1, Z1
+	VADDPD        64(BX), Z1, Z1
+	VADDPD        128(BX), Z1, Z1
+	VADDPD        192(BX), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPD        Y10, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X10
+	VADDPD        X10, X1, X1
+	VPERMILPD     $0x01, X1, X10
+	VADDPD        X10, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	JMP           firstshifted
 
-squaresmain:
-	VMOVUPD     (DX)(DI*1), Z6
-	VSUBPD      Z1, Z6, Z6
-	VFMADD231PD Z6, Z6, Z2
-	VMOVUPD     64(DX)(DI*1), Z6
-	VSUBPD      Z1, Z6, Z6
-	VFMADD231PD Z6, Z6, Z3
-	VMOVUPD     128(DX)(DI*1), Z6
-	VSUBPD      Z1, Z6, Z6
-	VFMADD231PD Z6, Z6, Z4
-	VMOVUPD     192(DX)(DI*1), Z6
-	VSUBPD      Z1, Z6, Z6
-	VFMADD231PD Z6, Z6, Z5
-	ADDQ        $+256, DI
+firstshort:
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD (BX), Z10
+	VADDPD       Z10, Z1, Z1
+
+firstshifted:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPD     (BX)(R8*1), Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
+	VMOVUPD     64(BX)(R8*1), Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z10, Z10, Z7
+	VMOVUPD     128(BX)(R8*1), Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z4, Z4
+	VFMADD231PD Z10, Z10, Z8
+	VMOVUPD     192(BX)(R8*1), Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z5, Z5
+	VFMADD231PD Z10, Z10, Z9
+	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         squaresmain
+	JGE         firstmain
 
-squaresmaindone:
+firstmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  squaressingledone
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPD     (DX)(DI*1), Z6
-	VSUBPD      Z1, Z6, Z6
-	VFMADD231PD Z6, Z6, Z2
-	ADDQ        $+64, DI
+firstsingle:
+	VMOVUPD     (BX)(R8*1), Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
+	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         squaressingle
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ      $+8, CX
-	JZ        squaresdone
-	MOVQ      $0x00000001, R13
-	SHLQ      CL, R13
-	DECQ      R13
-	KMOVW     R13, K1
-	VMOVUPD.Z (DX)(DI*1), K1, Z6
-	VSUBPD    Z1, Z6, Z6
-	VMULPD    Z6, Z6, Z6
-	VADDPD    Z6, Z2, K1, Z2
+firstsingledone:
+	ADDQ        $+8, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z10
+	VBLENDMPD   Z10, Z1, K1, Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
 
-squaresdone:
+firstdone:
+row:
+	MOVQ          BX, DX
+	ADDQ          DI, BX
+	VADDPD        Z8, Z6, Z6
+	VADDPD        Z9, Z7, Z7
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPD        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPD        X7, X6, X6
+	VPERMILPD     $0x01, X6, X7
+	VADDPD        X7, X6, X6
+	VBROADCASTSD  X6, Z6
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z3, Z3
 	VADDPD        Z3, Z2, Z2
@@ -9285,245 +9204,926 @@ squaresdone:
 	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
 	VBROADCASTSD  X2, Z2
-	VDIVSD        X0, X2, X2
-	VADDSD        eps+80(FP), X2, X2
-	VSQRTSD       X2, X2, X2
-	VMOVSD        vecConstf64avx512<>+128(SB), X3
-	VDIVSD        X2, X3, X3
-	VBROADCASTSD  X3, Z2
-	CMPB          nt+88(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	MOVQ          n+72(FP), CX
-	XORQ          DI, DI
-	SUBQ          $+32, CX
-	JLT           ntmaindone
+	VMULPD        Z0, Z2, Z10
+	VFNMADD231PD  Z2, Z10, Z6
+	VADDPD        Z1, Z10, Z10
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VMAXPD        Z6, Z1, Z6
+	VMULPD        Z0, Z6, Z6
+	VBROADCASTSD  eps+64(FP), Z1
+	VADDPD        Z1, Z6, Z6
+	VSQRTPD       Z6, Z6
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z11
+	VDIVPD        Z6, Z11, Z11
+	DECQ          m+48(FP)
+	JZ            alone
+	CMPQ          n+56(FP), $+1024
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	CMPQ          n+56(FP), $+32
+	JLT           nextshort
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VADDPD        (BX), Z1, Z1
+	VADDPD        64(BX), Z1, Z1
+	VADDPD        128(BX), Z1, Z1
+	VADDPD        192(BX), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPD        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPD        X12, X1, X1
+	VPERMILPD     $0x01, X1, X12
+	VADDPD        X12, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	JMP           nextshifted
 
-ntmain:
-	VMOVUPD     (DX)(DI*1), Z3
-	VMOVUPD     64(DX)(DI*1), Z6
-	VMOVUPD     128(DX)(DI*1), Z9
-	VMOVUPD     192(DX)(DI*1), Z12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  128(R9)(DI*1)
-	PREFETCHT0  192(R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Z4
-	VMOVUPD     64(R10)(DI*1), Z7
-	VMOVUPD     128(R10)(DI*1), Z10
-	VMOVUPD     192(R10)(DI*1), Z13
-	VSUBPD      Z1, Z3, Z3
-	VSUBPD      Z1, Z6, Z6
-	VSUBPD      Z1, Z9, Z9
+nextshort:
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD (BX), Z12
+	VADDPD       Z12, Z1, Z1
+
+nextshifted:
+	CMPB  nt+72(FP), $0x00
+	JEQ   bothkept
+	TESTQ $0x0000003f, AX
+	JNE   bothkept
+	MOVQ  n+56(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+32, CX
+	JLT   bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
 	VSUBPD      Z1, Z12, Z12
-	VMULPD      Z2, Z3, Z3
-	VMULPD      Z2, Z6, Z6
-	VMULPD      Z2, Z9, Z9
-	VMULPD      Z2, Z12, Z12
-	VMOVUPD     (R12)(DI*1), Z5
-	VMOVUPD     64(R12)(DI*1), Z8
-	VMOVUPD     128(R12)(DI*1), Z11
-	VMOVUPD     192(R12)(DI*1), Z14
-	VFMADD213PD Z5, Z4, Z3
-	VFMADD213PD Z8, Z7, Z6
-	VFMADD213PD Z11, Z10, Z9
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     64(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z3, Z3
+	VFMADD231PD Z12, Z12, Z7
+	VMOVUPD     128(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z8
+	VMOVUPD     192(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z5, Z5
+	VFMADD231PD Z12, Z12, Z9
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
 	VFMADD213PD Z14, Z13, Z12
-	VMOVNTPD    Z3, (AX)(DI*1)
-	VMOVNTPD    Z6, 64(AX)(DI*1)
-	VMOVNTPD    Z9, 128(AX)(DI*1)
-	VMOVNTPD    Z12, 192(AX)(DI*1)
-	ADDQ        $+256, DI
+	VMOVNTPD    Z12, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z12
+	VMOVUPD     64(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     64(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z12
+	VMOVUPD     128(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     128(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z12
+	VMOVUPD     192(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     192(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         ntmain
+	JGE         bothntmain
 
-ntmaindone:
+bothntmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  ntsingledone
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPD     (DX)(DI*1), Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Z4
-	VSUBPD      Z1, Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VMOVUPD     (R12)(DI*1), Z5
-	VFMADD213PD Z5, Z4, Z3
-	VMOVNTPD    Z3, (AX)(DI*1)
-	ADDQ        $+64, DI
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         ntsingle
+	JGE         bothntsingle
 
-ntsingledone:
+bothntsingledone:
 	ADDQ        $+8, CX
-	JZ          ntdone
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	VMOVUPD.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD.Z   (R10)(DI*1), K1, Z4
-	VSUBPD      Z1, Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VMOVUPD.Z   (R12)(DI*1), K1, Z1
-	VFMADD213PD Z1, Z4, Z3
-	VMOVUPD     Z3, K1, (AX)(DI*1)
+	JZ          bothntdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD.Z   (BX)(R8*1), K1, Z12
+	VBLENDMPD   Z12, Z1, K1, Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD.Z   (DX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R9)(R8*1), K1, Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PD Z10, Z13, Z12
+	VMOVUPD     Z12, K1, (AX)(R8*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
-	MOVQ n+72(FP), CX
-	XORQ DI, DI
+bothkept:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
 	SUBQ $+32, CX
-	JLT  resultmaindone
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPD     (DX)(DI*1), Z3
-	VMOVUPD     64(DX)(DI*1), Z6
-	VMOVUPD     128(DX)(DI*1), Z9
-	VMOVUPD     192(DX)(DI*1), Z12
-	PREFETCHT0  (R9)(DI*1)
-	PREFETCHT0  64(R9)(DI*1)
-	PREFETCHT0  128(R9)(DI*1)
-	PREFETCHT0  192(R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Z4
-	VMOVUPD     64(R10)(DI*1), Z7
-	VMOVUPD     128(R10)(DI*1), Z10
-	VMOVUPD     192(R10)(DI*1), Z13
-	VSUBPD      Z1, Z3, Z3
-	VSUBPD      Z1, Z6, Z6
-	VSUBPD      Z1, Z9, Z9
+bothmain:
+	VMOVUPD     (BX)(R8*1), Z12
 	VSUBPD      Z1, Z12, Z12
-	VMULPD      Z2, Z3, Z3
-	VMULPD      Z2, Z6, Z6
-	VMULPD      Z2, Z9, Z9
-	VMULPD      Z2, Z12, Z12
-	VMOVUPD     (R12)(DI*1), Z5
-	VMOVUPD     64(R12)(DI*1), Z8
-	VMOVUPD     128(R12)(DI*1), Z11
-	VMOVUPD     192(R12)(DI*1), Z14
-	VFMADD213PD Z5, Z4, Z3
-	VFMADD213PD Z8, Z7, Z6
-	VFMADD213PD Z11, Z10, Z9
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     64(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z3, Z3
+	VFMADD231PD Z12, Z12, Z7
+	VMOVUPD     128(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z8
+	VMOVUPD     192(BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z5, Z5
+	VFMADD231PD Z12, Z12, Z9
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
 	VFMADD213PD Z14, Z13, Z12
-	VMOVUPD     Z3, (AX)(DI*1)
-	VMOVUPD     Z6, 64(AX)(DI*1)
-	VMOVUPD     Z9, 128(AX)(DI*1)
-	VMOVUPD     Z12, 192(AX)(DI*1)
-	ADDQ        $+256, DI
+	VMOVUPD     Z12, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z12
+	VMOVUPD     64(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     64(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z12
+	VMOVUPD     128(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     128(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z12
+	VMOVUPD     192(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     192(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         resultmain
+	JGE         bothmain
 
-resultmaindone:
+bothmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  resultsingledone
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPD     (DX)(DI*1), Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD     (R10)(DI*1), Z4
-	VSUBPD      Z1, Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VMOVUPD     (R12)(DI*1), Z5
-	VFMADD213PD Z5, Z4, Z3
-	VMOVUPD     Z3, (AX)(DI*1)
-	ADDQ        $+64, DI
+bothsingle:
+	VMOVUPD     (BX)(R8*1), Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         resultsingle
+	JGE         bothsingle
 
-resultsingledone:
+bothsingledone:
 	ADDQ        $+8, CX
-	JZ          resultdone
+	JZ          bothdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z12
+	VBLENDMPD   Z12, Z1, K1, Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD.Z   (DX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R9)(R8*1), K1, Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PD Z10, Z13, Z12
+	VMOVUPD     Z12, K1, (AX)(R8*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  BX, SI
+	CMPB  nt+72(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+56(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+32, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+8, CX
+	JZ          alonentdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+56(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+8, CX
+	JZ          alonedone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+32(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+48(FP), $0x00
+	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecAddLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+48(FP), DI
+	MOVQ         n+72(FP), CX
+	MOVQ         gamma+24(FP), R9
+	MOVQ         beta+32(FP), R10
+	MOVQ         y+16(FP), R11
+	MOVQ         dst+0(FP), R12
+	SHLQ         $0x03, DI
+	VCVTSI2SDQ   CX, X1, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VDIVPD       Z1, Z0, Z0
+
+first:
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	CMPQ          n+72(FP), $+32
+	JLT           firstshort
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VADDPD        (BX), Z1, Z1
+	VADDPD        64(BX), Z1, Z1
+	VADDPD        128(BX), Z1, Z1
+	VADDPD        192(BX), Z1, Z1
+	VADDPD        (R11), Z1, Z1
+	VADDPD        64(R11), Z1, Z1
+	VADDPD        128(R11), Z1, Z1
+	VADDPD        192(R11), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPD        Y10, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X10
+	VADDPD        X10, X1, X1
+	VPERMILPD     $0x01, X1, X10
+	VADDPD        X10, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	JMP           firstshifted
+
+firstshort:
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD (BX), Z10
+	VADDPD       Z10, Z1, Z1
+	VBROADCASTSD (R11), Z10
+	VADDPD       Z10, Z1, Z1
+
+firstshifted:
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  firstmaindone
+
+firstmain:
+	VMOVUPD     (BX)(R8*1), Z10
+	VMOVUPD     (R11)(R8*1), Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, (R12)(R8*1)
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
+	VMOVUPD     64(BX)(R8*1), Z10
+	VMOVUPD     64(R11)(R8*1), Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, 64(R12)(R8*1)
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z10, Z10, Z7
+	VMOVUPD     128(BX)(R8*1), Z10
+	VMOVUPD     128(R11)(R8*1), Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, 128(R12)(R8*1)
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z4, Z4
+	VFMADD231PD Z10, Z10, Z8
+	VMOVUPD     192(BX)(R8*1), Z10
+	VMOVUPD     192(R11)(R8*1), Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, 192(R12)(R8*1)
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z5, Z5
+	VFMADD231PD Z10, Z10, Z9
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         firstmain
+
+firstmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  firstsingledone
+
+firstsingle:
+	VMOVUPD     (BX)(R8*1), Z10
+	VMOVUPD     (R11)(R8*1), Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, (R12)(R8*1)
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         firstsingle
+
+firstsingledone:
+	ADDQ        $+8, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z10
+	VMOVUPD.Z   (R11)(R8*1), K1, Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD     Z10, K1, (R12)(R8*1)
+	VBLENDMPD   Z10, Z1, K1, Z10
+	VSUBPD      Z1, Z10, Z10
+	VADDPD      Z10, Z2, Z2
+	VFMADD231PD Z10, Z10, Z6
+
+firstdone:
+row:
+	MOVQ          R12, DX
+	MOVQ          ldd+40(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R12
+	MOVQ          ldy+56(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R11
+	ADDQ          DI, BX
+	VADDPD        Z8, Z6, Z6
+	VADDPD        Z9, Z7, Z7
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPD        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VADDPD        X7, X6, X6
+	VPERMILPD     $0x01, X6, X7
+	VADDPD        X7, X6, X6
+	VBROADCASTSD  X6, Z6
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VADDPD        X3, X2, X2
+	VBROADCASTSD  X2, Z2
+	VMULPD        Z0, Z2, Z10
+	VFNMADD231PD  Z2, Z10, Z6
+	VADDPD        Z1, Z10, Z10
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VMAXPD        Z6, Z1, Z6
+	VMULPD        Z0, Z6, Z6
+	VBROADCASTSD  eps+80(FP), Z1
+	VADDPD        Z1, Z6, Z6
+	VSQRTPD       Z6, Z6
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z11
+	VDIVPD        Z6, Z11, Z11
+	DECQ          m+64(FP)
+	JZ            alone
+	CMPQ          n+72(FP), $+1024
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	CMPQ          n+72(FP), $+32
+	JLT           nextshort
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VADDPD        (BX), Z1, Z1
+	VADDPD        64(BX), Z1, Z1
+	VADDPD        128(BX), Z1, Z1
+	VADDPD        192(BX), Z1, Z1
+	VADDPD        (R11), Z1, Z1
+	VADDPD        64(R11), Z1, Z1
+	VADDPD        128(R11), Z1, Z1
+	VADDPD        192(R11), Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPD        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPD        X12, X1, X1
+	VPERMILPD     $0x01, X1, X12
+	VADDPD        X12, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	JMP           nextshifted
+
+nextshort:
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD (BX), Z12
+	VADDPD       Z12, Z1, Z1
+	VBROADCASTSD (R11), Z12
+	VADDPD       Z12, Z1, Z1
+
+nextshifted:
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  bothmaindone
+
+bothmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  2240(R11)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
+	VMOVUPD     (R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, (R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     64(BX)(R8*1), Z12
+	VMOVUPD     64(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 64(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z3, Z3
+	VFMADD231PD Z12, Z12, Z7
+	VMOVUPD     128(BX)(R8*1), Z12
+	VMOVUPD     128(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 128(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z8
+	VMOVUPD     192(BX)(R8*1), Z12
+	VMOVUPD     192(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 192(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z5, Z5
+	VFMADD231PD Z12, Z12, Z9
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z12
+	VMOVUPD     64(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     64(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z12
+	VMOVUPD     128(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     128(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z12
+	VMOVUPD     192(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     192(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
+	VMOVUPD     (R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, (R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVUPD     Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, CX
+	JZ          bothdone
 	MOVQ        $0x00000001, R13
 	SHLQ        CL, R13
 	DECQ        R13
 	KMOVW       R13, K1
-	VMOVUPD.Z   (DX)(DI*1), K1, Z3
-	PREFETCHT0  (R9)(DI*1)
-	VMOVUPD.Z   (R10)(DI*1), K1, Z4
-	VSUBPD      Z1, Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VMOVUPD.Z   (R12)(DI*1), K1, Z1
-	VFMADD213PD Z1, Z4, Z3
-	VMOVUPD     Z3, K1, (AX)(DI*1)
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPD.Z   (BX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R11)(R8*1), K1, Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, K1, (R12)(R8*1)
+	VBLENDMPD   Z12, Z1, K1, Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD.Z   (DX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R9)(R8*1), K1, Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PD Z10, Z13, Z12
+	VMOVUPD     Z12, K1, (AX)(R8*1)
 
-resultdone:
-written:
-	ADDQ BX, AX
-	MOVQ R8, DX
-	DECQ m+64(FP)
-	JNZ  row
+bothdone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ BX, SI
+	MOVQ n+72(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  alonemaindone
+
+alonemain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         alonemain
+
+alonemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonesingledone
+
+alonesingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         alonesingle
+
+alonesingledone:
+	ADDQ        $+8, CX
+	JZ          alonedone
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
+
+alonedone:
+	MOVQ ldd+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+64(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecRMSNormF64AVX512(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
-	MOVQ       dst+0(FP), AX
-	MOVQ       src+8(FP), DX
-	MOVQ       ldd+24(FP), BX
-	MOVQ       lds+32(FP), SI
-	MOVQ       gamma+16(FP), R10
-	SHLQ       $0x03, BX
-	SHLQ       $0x03, SI
-	MOVQ       n+48(FP), CX
-	VCVTSI2SDQ CX, X0, X0
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), BX
+	MOVQ         lds+32(FP), DI
+	MOVQ         n+48(FP), CX
+	MOVQ         gamma+16(FP), R9
+	SHLQ         $0x03, DI
+	VCVTSI2SDQ   CX, X1, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VDIVPD       Z1, Z0, Z0
 
-row:
-	LEAQ         (DX)(SI*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
+first:
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
 	MOVQ         n+48(FP), CX
-	XORQ         DI, DI
+	XORQ         R8, R8
 	SUBQ         $+32, CX
-	JLT          squaresmaindone
+	JLT          firstmaindone
 
-squaresmain:
-	VMOVUPD     (DX)(DI*1), Z5
+firstmain:
+	VMOVUPD     (BX)(R8*1), Z5
 	VFMADD231PD Z5, Z5, Z1
-	VMOVUPD     64(DX)(DI*1), Z5
+	VMOVUPD     64(BX)(R8*1), Z5
 	VFMADD231PD Z5, Z5, Z2
-	VMOVUPD     128(DX)(DI*1), Z5
+	VMOVUPD     128(BX)(R8*1), Z5
 	VFMADD231PD Z5, Z5, Z3
-	VMOVUPD     192(DX)(DI*1), Z5
+	VMOVUPD     192(BX)(R8*1), Z5
 	VFMADD231PD Z5, Z5, Z4
-	ADDQ        $+256, DI
+	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         squaresmain
+	JGE         firstmain
 
-squaresmaindone:
+firstmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  squaressingledone
+	JLT  firstsingledone
 
-squaressingle:
-	VMOVUPD     (DX)(DI*1), Z5
+firstsingle:
+	VMOVUPD     (BX)(R8*1), Z5
 	VFMADD231PD Z5, Z5, Z1
-	ADDQ        $+64, DI
+	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         squaressingle
+	JGE         firstsingle
 
-squaressingledone:
-	ADDQ      $+8, CX
-	JZ        squaresdone
-	MOVQ      $0x00000001, R11
-	SHLQ      CL, R11
-	DECQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z (DX)(DI*1), K1, Z5
-	VMULPD    Z5, Z5, Z5
-	VADDPD    Z5, Z1, K1, Z1
+firstsingledone:
+	ADDQ        $+8, CX
+	JZ          firstdone
+	MOVQ        $0x00000001, DX
+	SHLQ        CL, DX
+	DECQ        DX
+	KMOVW       DX, K1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z5
+	VFMADD231PD Z5, Z5, Z1
 
-squaresdone:
+firstdone:
+row:
+	MOVQ          BX, DX
+	ADDQ          DI, BX
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z2, Z1, Z1
@@ -9534,154 +10134,324 @@ squaresdone:
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
-	VDIVSD        X0, X1, X1
-	VADDSD        eps+56(FP), X1, X1
-	VSQRTSD       X1, X1, X1
-	VMOVSD        vecConstf64avx512<>+128(SB), X2
-	VDIVSD        X1, X2, X2
-	VBROADCASTSD  X2, Z1
+	VMULPD        Z0, Z1, Z1
+	VBROADCASTSD  eps+56(FP), Z2
+	VADDPD        Z2, Z1, Z1
+	VSQRTPD       Z1, Z1
+	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z5
+	VDIVPD        Z1, Z5, Z5
+	DECQ          m+40(FP)
+	JZ            alone
+	CMPQ          n+48(FP), $+1024
+	JG            alone
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	CMPB          nt+64(FP), $0x00
-	JEQ           kept
+	JEQ           bothkept
 	TESTQ         $0x0000003f, AX
-	JNE           kept
+	JNE           bothkept
 	MOVQ          n+48(FP), CX
-	XORQ          DI, DI
+	XORQ          R8, R8
 	SUBQ          $+32, CX
-	JLT           ntmaindone
+	JLT           bothntmaindone
 
-ntmain:
-	VMOVUPD    (DX)(DI*1), Z2
-	VMOVUPD    64(DX)(DI*1), Z4
-	VMOVUPD    128(DX)(DI*1), Z6
-	VMOVUPD    192(DX)(DI*1), Z8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 128(R9)(DI*1)
-	PREFETCHT0 192(R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Z3
-	VMOVUPD    64(R10)(DI*1), Z5
-	VMOVUPD    128(R10)(DI*1), Z7
-	VMOVUPD    192(R10)(DI*1), Z9
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z1, Z4, Z4
-	VMULPD     Z1, Z6, Z6
-	VMULPD     Z1, Z8, Z8
-	VMULPD     Z3, Z2, Z2
-	VMULPD     Z5, Z4, Z4
-	VMULPD     Z7, Z6, Z6
-	VMULPD     Z9, Z8, Z8
-	VMOVNTPD   Z2, (AX)(DI*1)
-	VMOVNTPD   Z4, 64(AX)(DI*1)
-	VMOVNTPD   Z6, 128(AX)(DI*1)
-	VMOVNTPD   Z8, 192(AX)(DI*1)
-	ADDQ       $+256, DI
-	SUBQ       $+32, CX
-	JGE        ntmain
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     64(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z2
+	VMOVUPD     128(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z3
+	VMOVUPD     192(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     (DX)(R8*1), Z6
+	VMOVUPD     (R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVNTPD    Z6, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z6
+	VMOVUPD     64(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVNTPD    Z6, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z6
+	VMOVUPD     128(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVNTPD    Z6, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z6
+	VMOVUPD     192(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVNTPD    Z6, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         bothntmain
 
-ntmaindone:
+bothntmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  ntsingledone
+	JLT  bothntsingledone
 
-ntsingle:
-	VMOVUPD    (DX)(DI*1), Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Z3
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z3, Z2, Z2
-	VMOVNTPD   Z2, (AX)(DI*1)
-	ADDQ       $+64, DI
-	SUBQ       $+8, CX
-	JGE        ntsingle
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     (DX)(R8*1), Z6
+	VMOVUPD     (R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVNTPD    Z6, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         bothntsingle
 
-ntsingledone:
-	ADDQ       $+8, CX
-	JZ         ntdone
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPD.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD.Z  (R10)(DI*1), K1, Z3
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z3, Z2, Z2
-	VMOVUPD    Z2, K1, (AX)(DI*1)
+bothntsingledone:
+	ADDQ        $+8, CX
+	JZ          bothntdone
+	MOVQ        $0x00000001, R10
+	SHLQ        CL, R10
+	DECQ        R10
+	KMOVW       R10, K1
+	PREFETCHT0  (SI)(R8*1)
+	VMOVUPD.Z   (BX)(R8*1), K1, Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD.Z   (DX)(R8*1), K1, Z6
+	VMOVUPD.Z   (R9)(R8*1), K1, Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, K1, (AX)(R8*1)
 
-ntdone:
-	JMP written
+bothntdone:
+	JMP bothwritten
 
-kept:
+bothkept:
 	MOVQ n+48(FP), CX
-	XORQ DI, DI
+	XORQ R8, R8
 	SUBQ $+32, CX
-	JLT  resultmaindone
+	JLT  bothmaindone
 
-resultmain:
-	VMOVUPD    (DX)(DI*1), Z2
-	VMOVUPD    64(DX)(DI*1), Z4
-	VMOVUPD    128(DX)(DI*1), Z6
-	VMOVUPD    192(DX)(DI*1), Z8
-	PREFETCHT0 (R9)(DI*1)
-	PREFETCHT0 64(R9)(DI*1)
-	PREFETCHT0 128(R9)(DI*1)
-	PREFETCHT0 192(R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Z3
-	VMOVUPD    64(R10)(DI*1), Z5
-	VMOVUPD    128(R10)(DI*1), Z7
-	VMOVUPD    192(R10)(DI*1), Z9
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z1, Z4, Z4
-	VMULPD     Z1, Z6, Z6
-	VMULPD     Z1, Z8, Z8
-	VMULPD     Z3, Z2, Z2
-	VMULPD     Z5, Z4, Z4
-	VMULPD     Z7, Z6, Z6
-	VMULPD     Z9, Z8, Z8
-	VMOVUPD    Z2, (AX)(DI*1)
-	VMOVUPD    Z4, 64(AX)(DI*1)
-	VMOVUPD    Z6, 128(AX)(DI*1)
-	VMOVUPD    Z8, 192(AX)(DI*1)
-	ADDQ       $+256, DI
-	SUBQ       $+32, CX
-	JGE        resultmain
+bothmain:
+	VMOVUPD     (BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     64(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z2
+	VMOVUPD     128(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z3
+	VMOVUPD     192(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     (DX)(R8*1), Z6
+	VMOVUPD     (R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z6
+	VMOVUPD     64(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z6
+	VMOVUPD     128(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z6
+	VMOVUPD     192(R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         bothmain
 
-resultmaindone:
+bothmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  resultsingledone
+	JLT  bothsingledone
 
-resultsingle:
-	VMOVUPD    (DX)(DI*1), Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD    (R10)(DI*1), Z3
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z3, Z2, Z2
-	VMOVUPD    Z2, (AX)(DI*1)
-	ADDQ       $+64, DI
+bothsingle:
+	VMOVUPD     (BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     (DX)(R8*1), Z6
+	VMOVUPD     (R9)(R8*1), Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD.Z   (DX)(R8*1), K1, Z6
+	VMOVUPD.Z   (R9)(R8*1), K1, Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z7, Z6, Z6
+	VMOVUPD     Z6, K1, (AX)(R8*1)
+
+bothdone:
+bothwritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	JMP  row
+
+alone:
+	MOVQ  BX, SI
+	CMPB  nt+64(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+48(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+32, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0 (SI)(R8*1)
+	PREFETCHT0 64(SI)(R8*1)
+	PREFETCHT0 128(SI)(R8*1)
+	PREFETCHT0 192(SI)(R8*1)
+	VMOVUPD    (DX)(R8*1), Z1
+	VMOVUPD    (R9)(R8*1), Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVNTPD   Z1, (AX)(R8*1)
+	VMOVUPD    64(DX)(R8*1), Z1
+	VMOVUPD    64(R9)(R8*1), Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVNTPD   Z1, 64(AX)(R8*1)
+	VMOVUPD    128(DX)(R8*1), Z1
+	VMOVUPD    128(R9)(R8*1), Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVNTPD   Z1, 128(AX)(R8*1)
+	VMOVUPD    192(DX)(R8*1), Z1
+	VMOVUPD    192(R9)(R8*1), Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVNTPD   Z1, 192(AX)(R8*1)
+	ADDQ       $+256, R8
+	SUBQ       $+32, CX
+	JGE        alonentmain
+
+alonentmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0 (SI)(R8*1)
+	VMOVUPD    (DX)(R8*1), Z1
+	VMOVUPD    (R9)(R8*1), Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVNTPD   Z1, (AX)(R8*1)
+	ADDQ       $+64, R8
 	SUBQ       $+8, CX
-	JGE        resultsingle
+	JGE        alonentsingle
 
-resultsingledone:
+alonentsingledone:
 	ADDQ       $+8, CX
-	JZ         resultdone
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPD.Z  (DX)(DI*1), K1, Z2
-	PREFETCHT0 (R9)(DI*1)
-	VMOVUPD.Z  (R10)(DI*1), K1, Z3
-	VMULPD     Z1, Z2, Z2
-	VMULPD     Z3, Z2, Z2
-	VMOVUPD    Z2, K1, (AX)(DI*1)
+	JZ         alonentdone
+	MOVQ       $0x00000001, R10
+	SHLQ       CL, R10
+	DECQ       R10
+	KMOVW      R10, K1
+	PREFETCHT0 (SI)(R8*1)
+	VMOVUPD.Z  (DX)(R8*1), K1, Z1
+	VMOVUPD.Z  (R9)(R8*1), K1, Z2
+	VMULPD     Z5, Z1, Z1
+	VMULPD     Z2, Z1, Z1
+	VMOVUPD    Z1, K1, (AX)(R8*1)
 
-resultdone:
-written:
-	ADDQ BX, AX
-	MOVQ R8, DX
-	DECQ m+40(FP)
-	JNZ  row
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+48(FP), CX
+	XORQ R8, R8
+	SUBQ $+32, CX
+	JLT  alonemaindone
+
+alonemain:
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD (R9)(R8*1), Z2
+	VMULPD  Z5, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, (AX)(R8*1)
+	VMOVUPD 64(DX)(R8*1), Z1
+	VMOVUPD 64(R9)(R8*1), Z2
+	VMULPD  Z5, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, 64(AX)(R8*1)
+	VMOVUPD 128(DX)(R8*1), Z1
+	VMOVUPD 128(R9)(R8*1), Z2
+	VMULPD  Z5, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, 128(AX)(R8*1)
+	VMOVUPD 192(DX)(R8*1), Z1
+	VMOVUPD 192(R9)(R8*1), Z2
+	VMULPD  Z5, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, 192(AX)(R8*1)
+	ADDQ    $+256, R8
+	SUBQ    $+32, CX
+	JGE     alonemain
+
+alonemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonesingledone
+
+alonesingle:
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD (R9)(R8*1), Z2
+	VMULPD  Z5, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VMOVUPD Z1, (AX)(R8*1)
+	ADDQ    $+64, R8
+	SUBQ    $+8, CX
+	JGE     alonesingle
+
+alonesingledone:
+	ADDQ      $+8, CX
+	JZ        alonedone
+	MOVQ      $0x00000001, SI
+	SHLQ      CL, SI
+	DECQ      SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (DX)(R8*1), K1, Z1
+	VMOVUPD.Z (R9)(R8*1), K1, Z2
+	VMULPD    Z5, Z1, Z1
+	VMULPD    Z2, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(R8*1)
+
+alonedone:
+alonewritten:
+	MOVQ ldd+24(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	CMPQ m+40(FP), $0x00
+	JNE  first
 	VZEROUPPER
 	RET
 
@@ -9699,12 +10469,12 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Z2
 	VPADDD       vecWeylf64avx512<>+0(SB), Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+824(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+832(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+840(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+848(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+856(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+824(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+832(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+840(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+848(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+856(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+864(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -10654,10 +11424,11 @@ DATA vecConstf64avx512<>+784(SB)/8, $0x3f83b2ab6fa6611c
 DATA vecConstf64avx512<>+792(SB)/8, $0x3fac6b08d704f124
 DATA vecConstf64avx512<>+800(SB)/8, $0x3fcebfbdff82c511
 DATA vecConstf64avx512<>+808(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx512<>+816(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx512<>+824(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx512<>+832(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+840(SB)/8, $0x00000000e3779b90
-DATA vecConstf64avx512<>+848(SB)/8, $0x00000000d5336958
-DATA vecConstf64avx512<>+856(SB)/8, $0x00000000c6ef3720
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $864
+DATA vecConstf64avx512<>+816(SB)/8, $0x3fa0000000000000
+DATA vecConstf64avx512<>+824(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+832(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+840(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+848(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+856(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+864(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $872

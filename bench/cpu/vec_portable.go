@@ -47,6 +47,7 @@ func vecPortable[T float]() vecKernels[T] {
 		rowMaxes:      rowMaxesPortable[T],
 		rowExpSums:    rowExpSumsPortable[T],
 		layerNorm:     layerNormPortable[T],
+		addLayerNorm:  addLayerNormPortable[T],
 		rmsNorm:       rmsNormPortable[T],
 		colSum:        colSumPortable[T],
 		transpose:     transposeSquaresPortable[T],

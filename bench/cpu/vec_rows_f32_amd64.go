@@ -1,7 +1,7 @@
 package cpu
 
 // Reductions and what is done to whole rows or columns. The loops below are those of the
-// portable twins.
+// portable twins, but for the layer norm, of which they read each row once less.
 
 // vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y. If
 // room for a row is not nil, what becomes dst is kept there before:
@@ -214,30 +214,34 @@ func vecRowExpSumsF32AVX2(sums, largest, src *float32, lds, m, n int)
 // vecLayerNormF32AVX512:
 //
 //	for i := range m {
-//		x := src[i*lds:][:n]
-//		if y != nil {
-//			for j := range n {
-//				dst[i*ldd+j] = x[j] + y[i*ldy+j]
-//			}
-//			x = dst[i*ldd:][:n]
-//		}
-//		mean, squares := sum(x)/n, 0
+//		x, c := src[i*lds:][:n], a mean of some
+//		sum, squares := 0, 0
 //		for j := range n {
-//			squares += (x[j] - mean) * (x[j] - mean)
+//			sum, squares = sum+(x[j]-c), squares+(x[j]-c)*(x[j]-c)
 //		}
-//		scale := 1 / sqrt(squares/n+eps)
+//		mean, variance := c+sum/n, (squares-sum*sum/n)/n
 //		for j := range n {
-//			dst[i*ldd+j] = (x[j]-mean)*scale*gamma[j] + beta[j]
+//			dst[i*ldd+j] = (x[j]-mean)/sqrt(variance+eps)*gamma[j] + beta[j]
 //		}
 //	}
 //
 //go:noescape
-func vecLayerNormF32AVX512(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecLayerNormF32AVX512(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
 
 // vecLayerNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecLayerNormF32AVX2(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecLayerNormF32AVX2(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
+
+// vecAddLayerNormF32AVX512 is the same of src + y.
+//
+//go:noescape
+func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32)
+
+// vecAddLayerNormF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32)
 
 // vecRMSNormF32AVX512:
 //

@@ -165,14 +165,10 @@ func rowExpSumsPortable[T float](sums, largest, src *T, lds, m, n int) {
 	}
 }
 
-func layerNormPortable[T float](dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
+func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, _ bool) {
 	factors, summands := unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
 	for i := range m {
 		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)
-		if y != nil {
-			addRow(to, from, rowOf(y, i, ldy, n), 0, 0)
-			from = to
-		}
 		mean, squares := sumOf(from)/T(n), T(0)
 		for _, x := range from {
 			squares += (x - mean) * (x - mean)
@@ -181,6 +177,14 @@ func layerNormPortable[T float](dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n
 		for j, x := range from {
 			to[j] = (x-mean)*scale*factors[j] + summands[j]
 		}
+	}
+}
+
+func addLayerNormPortable[T float](dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T) {
+	for i := range m {
+		to := rowOf(dst, i, ldd, n)
+		addRow(to, rowOf(src, i, lds, n), rowOf(y, i, ldy, n), 0, 0)
+		layerNormPortable(&to[0], &to[0], gamma, beta, n, n, 1, n, eps, false)
 	}
 }
 

@@ -49,7 +49,7 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 			distance += d * d
 		}
 		check("rowDistance", 0, k.rowDistance(&x[0], &y[0], n), distance, gamma[T](n+4)*distance)
-		for _, m := range []int{1, 3} {
+		for _, m := range []int{1, 2, 3} {
 			testRowsOf(t, isa, m, n/m, rows, nt)
 		}
 		k.dropout(&dst[0], &x[0], n, scale, least, at, nt)
@@ -89,6 +89,46 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 			for i := range m * cols {
 				v, b := float64(x[i])*float64(gamma1[i/cols]), float64(beta[i/cols])
 				check("affineRows", i, dst[i], v+b, gamma[T](2)*(math.Abs(v)+math.Abs(b)))
+			}
+		}
+	}
+}
+
+// A layer norm keeps its digits in rows far from 0, in rows that begin with outliers, from which the
+// sums are shifted, and in constant ones, whose variance is 0.
+func TestLayerNormDigits(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testLayerNormDigits[float32](t, isa)
+		testLayerNormDigits[float64](t, isa)
+	})
+}
+
+func testLayerNormDigits[T float](t *testing.T, isa ISA) {
+	const n, eps = 4099, 1e-12
+	x, y, weights, zeros := make([]T, n), make([]T, n), repeated[T](1, n), make([]T, n)
+	k := vecKernelsFor[T](isa)
+	for name, row := range map[string]func(j int) int{
+		"far from 0":    func(j int) int { return 1000 + j%7 },
+		"one outlier":   func(j int) int { return j%7 + 1000*max(0, 1-j) },
+		"many outliers": func(j int) int { return j%7 + 1000*max(0, min(1, 64-j)) },
+		"constant":      func(int) int { return 1000 },
+	} {
+		sum, squares := 0, 0 // exact, as their differences are
+		for j := range x {
+			x[j] = T(row(j))
+			sum, squares = sum+row(j), squares+row(j)*row(j)
+		}
+		k.layerNorm(&y[0], &x[0], &weights[0], &zeros[0], n, n, 1, n, eps, false)
+		scale := 1 / math.Sqrt(float64(n*squares-sum*sum)/(n*n)+eps)
+		for j, v := range y {
+			want := float64(n*row(j)-sum) / n * scale
+			// The scale is as exact as a sum of n squares, the mean far more. A constant has no deviations.
+			bound := gamma[T](n)*math.Abs(want) + gamma[T](64)*1000*scale
+			if name == "constant" {
+				bound = 0
+			}
+			if e := math.Abs(float64(v) - want); !(e <= bound) {
+				t.Fatalf("cpu: %s %T, %s: [%d] = %g, want %g +- %g", isa, v, name, j, v, want, bound)
 			}
 		}
 	}
@@ -177,8 +217,11 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 	alone := func(i int) float64 { return float64(x[i]) }
 	k.rmsNorm(&dst[0], &x[0], &weights[0], n, n, m, n, eps, nt)
 	norm("rmsNorm", false, alone)
-	k.layerNorm(&dst[0], &x[0], nil, &weights[0], &beta[0], n, n, n, m, n, eps, nt)
+	k.layerNorm(&dst[0], &x[0], &weights[0], &beta[0], n, n, m, n, eps, nt)
 	norm("layerNorm", true, alone)
-	k.layerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], n, n, n, m, n, eps, false)
-	norm("layerNorm of a sum", true, func(i int) float64 { return float64(x[i] + y[i]) })
+	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], n, n, n, m, n, eps)
+	norm("addLayerNorm", true, func(i int) float64 { return float64(x[i] + y[i]) })
+	copy(dst, x)
+	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, false)
+	norm("layerNorm in place", true, alone)
 }

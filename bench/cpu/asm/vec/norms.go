@@ -5,122 +5,246 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// norms pass over each row of m: its sum, which dst = src + y may precede; the squares of
-// the deviations from the mean, in a pass of their own, as the difference of two sums
-// would lose digits; the result. The root mean square needs no first pass. Rows come from
-// far: while the last pass stores, the next row is fetched.
+// norms pass over rows twice: for their sums and for their results. While the result of one is
+// written, the sums of the next are taken, so that what comes from far is read at all times. They are
+//
+//	s1 = sum(x - c), s2 = sum((x - c)^2), mean = c + s1/n, variance = (s2 - s1^2/n) / n
+//
+// where c is the mean of its first k elements (Chan, Golub and LeVeque, Algorithms for Computing
+// the Sample Variance, 1983). Whatever a row holds, (c - mean)^2 is at most variance * (n-k)/k: the
+// difference costs log2(n/k) bits in the most contrived row, and none in others. The root mean
+// square needs s2 alone, with c = 0. A sum with y, which may come before, is kept in dst.
 func (g *gen) norms() {
-	g.begin("LayerNorm", "func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T, nt bool)")
-	g.norm(true)
+	g.begin("LayerNorm", "func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
+	g.newNorm(true, false).rows()
+	g.begin("AddLayerNorm", "func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T)")
+	g.newNorm(true, true).rows()
 	g.begin("RMSNorm", "func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
-	g.norm(false)
+	g.newNorm(false, false).rows()
 }
 
-func (g *gen) norm(layer bool) {
-	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
-	n, at, next, far, gamma := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.load("gamma")
-	g.bytes(ldd)
-	g.bytes(lds)
-	to, weights, ahead := g.row(dst, at), g.row(gamma, at), g.row(far, at)
-	var y, beta reg.GPVirtual
-	if layer {
-		y, beta = g.load("y"), g.load("beta")
-	}
-	elems := g.XMM()
-	g.Load(g.Param("n"), n)
-	g.emit("VCVTSI2S"+g.mnemonic+"Q", n, elems, elems)
-	mean, scale := g.vector(), g.vector()
-	g.Label("row")
-	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.farAhead(src, next, far)
-	from := g.row(src, at)
-	if layer {
-		acc := g.accumulate(g.num(0))
-		g.TESTQ(y, y)
-		g.JZ(operand.LabelRef("plain"))
-		g.strip("add", n, at, func(count int, mask *mask) {
-			with := g.row(y, at)
-			for u := range count {
-				x, z := g.vector(), g.vector()
-				g.get(from(u), mask, x)
-				g.get(with(u), mask, z)
-				g.op("VADD", z, x, x)
-				g.put(x, mask, to(u))
-				g.accumulateMasked(x, mask, acc[u])
-			}
-		})
-		ldy := g.load("ldy")
-		g.bytes(ldy)
-		g.ADDQ(ldy, y)
-		g.MOVQ(dst, src)
-		g.JMP(operand.LabelRef("summed"))
-		g.Label("plain")
-		g.strip("sum", n, at, func(count int, mask *mask) {
-			for u := range count {
-				g.join("VADD", from(u), mask, g.num(0), acc[u])
-			}
-		})
-		g.Label("summed")
-		sum := g.fold("VADD", acc)
-		g.emit("VDIVS"+g.mnemonic, elems, sum.AsX(), sum.AsX())
-		g.broadcast(sum.AsX(), mean)
-	}
-	acc := g.accumulate(g.num(0))
-	g.strip("squares", n, at, func(count int, mask *mask) {
-		for u := range count {
-			x := g.vector()
-			g.get(from(u), mask, x)
-			if layer {
-				g.op("VSUB", mean, x, x)
-			}
-			if mask == nil {
-				g.op("VFMADD231", x, x, acc[u])
-				continue
-			}
-			g.op("VMUL", x, x, x)
-			g.accumulateMasked(x, mask, acc[u])
-		}
-	})
-	squares := g.fold("VADD", acc).AsX()
-	one := g.XMM()
-	g.emit("VDIVS"+g.mnemonic, elems, squares, squares)
-	g.emit("VADDS"+g.mnemonic, g.argument("eps"), squares, squares)
-	g.emit("VSQRTS"+g.mnemonic, squares, squares, squares)
-	g.emit("VMOVS"+g.mnemonic, g.mem(g.num(1)), one)
-	g.emit("VDIVS"+g.mnemonic, squares, one, one)
-	g.broadcast(one, scale)
+// norm is a normalisation of rows, and its registers.
+type norm struct {
+	*gen
+	layer, add    bool
+	dst, src      reg.GPVirtual // of the row whose result is written
+	next, y       reg.GPVirtual // of the row whose sums are taken
+	sum           reg.GPVirtual // where next + y is kept: the row of dst that will be written
+	far           reg.GPVirtual // what is fetched
+	lds           reg.GPVirtual
+	at, n         reg.GPVirtual // the offset in a row in bytes, the elements left
+	gamma, beta   reg.GPVirtual
+	inverse       reg.VecVirtual // 1/n
+	shift         reg.VecVirtual // c
+	sums, squares []reg.VecVirtual
+	mean, scale   reg.VecVirtual
+}
 
-	result := func(nt bool) func(count int, mask *mask) {
-		return func(count int, mask *mask) {
-			g.interleave(count, func(u int) {
-				x, f := g.vector(), g.vector()
-				g.get(from(u), mask, x)
-				g.emit("PREFETCHT0", ahead(u))
-				g.get(weights(u), mask, f)
-				if layer {
-					g.op("VSUB", mean, x, x)
+// longRow is the number of bytes beyond which a row is finished before the next: two of them, their
+// result and the weights would not stay in L1.
+const longRow = 8192
+
+func (g *gen) newNorm(layer, add bool) *norm {
+	k := &norm{
+		gen: g, layer: layer, add: add,
+		dst: g.load("dst"), src: g.GP64(), next: g.load("src"), far: g.GP64(), lds: g.load("lds"),
+		at: g.GP64(), n: g.load("n"), gamma: g.load("gamma"),
+		inverse: g.vector(), shift: g.vector(), sums: g.partial(), squares: g.partial(), mean: g.vector(), scale: g.vector(),
+	}
+	if layer {
+		k.beta = g.load("beta")
+	}
+	if add {
+		k.y, k.sum = g.load("y"), g.load("dst")
+	}
+	g.bytes(k.lds)
+	elems := g.vector()
+	g.emit("VCVTSI2S"+g.mnemonic+"Q", k.n, elems.AsX(), elems.AsX())
+	g.broadcast(elems.AsX(), elems)
+	g.set(g.num(1), k.inverse)
+	g.op("VDIV", elems, k.inverse, k.inverse)
+	return k
+}
+
+// partial are the partial results of a sum.
+func (g *gen) partial() []reg.VecVirtual {
+	if g.wide() {
+		return []reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
+	}
+	return []reg.VecVirtual{g.vector(), g.vector()}
+}
+
+func (k *norm) rows() {
+	k.Label("first")
+	k.start("first")
+	k.strip("first", k.n, k.at, k.take)
+	k.Label("row")
+	k.finish()
+	k.DECQ(k.argument("m"))
+	k.JZ(operand.LabelRef("alone"))
+	k.CMPQ(k.argument("n"), operand.I32(longRow/k.size))
+	k.JG(operand.LabelRef("alone"))
+	behind := k.GP64()
+	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)
+	k.farAhead(k.next, behind, k.far)
+	k.start("next")
+	k.results("both", func(count int, mask *mask, nt bool) {
+		if k.add {
+			for u := range count {
+				k.fetchAhead(k.y, k.at, fetchDistance, u)
+			}
+		}
+		k.take(count, mask)
+		k.write(count, mask, nt)
+	})
+	k.JMP(operand.LabelRef("row"))
+	k.Label("alone")
+	k.MOVQ(k.next, k.far)
+	k.results("alone", k.write)
+	k.CMPQ(k.argument("m"), operand.U8(0))
+	k.JNE(operand.LabelRef("first"))
+	k.end()
+}
+
+// results walks a row whose result is due. What is stored past the caches comes from memory, and sums
+// may: then the row behind is fetched.
+func (k *norm) results(name string, vectors func(count int, mask *mask, nt bool)) {
+	strip := func(name string, fetch, nt bool) {
+		k.strip(name, k.n, k.at, func(count int, mask *mask) {
+			for u := range count {
+				if fetch {
+					k.PREFETCHT0(k.row(k.far, k.at)(u))
 				}
-				g.op("VMUL", scale, x, x)
-				if layer {
-					s := g.vector()
-					g.get(g.row(beta, at)(u), mask, s)
-					g.op("VFMADD213", s, f, x)
-				} else {
-					g.op("VMUL", f, x, x)
-				}
-				g.store(x, mask, nt && mask == nil, to(u))
-			})
+			}
+			vectors(count, mask, nt && mask == nil)
+		})
+	}
+	if !k.add {
+		k.skipUnlessNT(k.dst, name+"kept")
+		strip(name+"nt", true, true)
+		k.JMP(operand.LabelRef(name + "written"))
+		k.Label(name + "kept")
+	}
+	strip(name, k.add, false)
+	k.Label(name + "written")
+	k.advance(k.dst, "ldd")
+}
+
+// start prepares to take the sums of a row. Its shift is the mean of its first elements, or in a
+// short row the first.
+func (k *norm) start(name string) {
+	for i := range k.squares {
+		k.set(k.num(0), k.squares[i])
+	}
+	if !k.layer {
+		return
+	}
+	for i := range k.sums {
+		k.set(k.num(0), k.sums[i])
+	}
+	k.CMPQ(k.argument("n"), operand.I32(accumulators*k.lanes()))
+	k.JLT(operand.LabelRef(name + "short"))
+	k.set(k.num(0), k.shift)
+	for _, from := range k.summands() {
+		for u := range accumulators {
+			k.op("VADD", operand.Mem{Base: from, Disp: u * k.isa.Bytes}, k.shift, k.shift)
 		}
 	}
-	g.skipUnlessNT(dst, "kept")
-	g.strip("nt", n, at, result(true))
-	g.JMP(operand.LabelRef("written"))
-	g.Label("kept")
-	g.strip("result", n, at, result(false))
-	g.Label("written")
-	g.ADDQ(ldd, dst)
-	g.MOVQ(next, src)
-	g.DECQ(g.argument("m"))
-	g.JNZ(operand.LabelRef("row"))
-	g.end()
+	k.op("VMUL", k.num(1/float64(accumulators*k.lanes())), k.fold("VADD", []reg.VecVirtual{k.shift}), k.shift)
+	k.JMP(operand.LabelRef(name + "shifted"))
+	k.Label(name + "short")
+	k.set(k.num(0), k.shift)
+	for _, from := range k.summands() {
+		first := k.vector()
+		k.broadcast(operand.Mem{Base: from}, first)
+		k.op("VADD", first, k.shift, k.shift)
+	}
+	k.Label(name + "shifted")
+}
+
+// summands are what a row whose sums are taken is the sum of.
+func (k *norm) summands() []reg.GPVirtual {
+	if k.add {
+		return []reg.GPVirtual{k.next, k.y}
+	}
+	return []reg.GPVirtual{k.next}
+}
+
+// advance turns to the next row.
+func (k *norm) advance(p reg.GPVirtual, stride string) {
+	bytes := k.load(stride)
+	k.bytes(bytes)
+	k.ADDQ(bytes, p)
+}
+
+// take adds vectors of a row to its sums.
+func (k *norm) take(count int, mask *mask) {
+	for u := range count {
+		x := k.vector()
+		k.get(k.row(k.next, k.at)(u), mask, x)
+		if k.add {
+			z := k.vector()
+			k.get(k.row(k.y, k.at)(u), mask, z)
+			k.op("VADD", z, x, x)
+			k.put(x, mask, k.row(k.sum, k.at)(u))
+		}
+		if k.layer {
+			k.only(mask, k.shift, x)
+			k.op("VSUB", k.shift, x, x)
+			sum := k.sums[u%len(k.sums)]
+			k.op("VADD", x, sum, sum)
+		}
+		k.op("VFMADD231", x, x, k.squares[u%len(k.squares)])
+	}
+}
+
+// finish turns the sums of a row into its mean and scale, and to the row behind it.
+func (k *norm) finish() {
+	if k.add {
+		k.MOVQ(k.sum, k.src)
+		k.advance(k.sum, "ldd")
+		k.advance(k.y, "ldy")
+	} else {
+		k.MOVQ(k.next, k.src)
+	}
+	k.ADDQ(k.lds, k.next)
+	variance := k.fold("VADD", k.squares)
+	if k.layer {
+		sum := k.fold("VADD", k.sums)
+		k.op("VMUL", k.inverse, sum, k.mean)
+		k.op("VFNMADD231", sum, k.mean, variance)
+		k.op("VADD", k.shift, k.mean, k.mean)
+		// 0 may come out below it. NaN stays.
+		zero := k.vector()
+		k.set(k.num(0), zero)
+		k.op("VMAX", variance, zero, variance)
+	}
+	k.op("VMUL", k.inverse, variance, variance)
+	eps := k.vector()
+	k.broadcast(k.argument("eps"), eps)
+	k.op("VADD", eps, variance, variance)
+	k.op("VSQRT", variance, variance)
+	k.set(k.num(1), k.scale)
+	k.op("VDIV", variance, k.scale, k.scale)
+}
+
+// write stores vectors of the result of a row.
+func (k *norm) write(count int, mask *mask, nt bool) {
+	for u := range count {
+		x, weights := k.vector(), k.vector()
+		k.get(k.row(k.src, k.at)(u), mask, x)
+		k.get(k.row(k.gamma, k.at)(u), mask, weights)
+		if k.layer {
+			k.op("VSUB", k.mean, x, x)
+		}
+		k.op("VMUL", k.scale, x, x)
+		if k.layer {
+			summands := k.vector()
+			k.get(k.row(k.beta, k.at)(u), mask, summands)
+			k.op("VFMADD213", summands, weights, x)
+		} else {
+			k.op("VMUL", weights, x, x)
+		}
+		k.store(x, mask, nt, k.row(k.dst, k.at)(u))
+	}
 }
