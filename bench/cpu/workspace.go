@@ -25,6 +25,7 @@ type workspace struct {
 	packed  map[packedKey][]byte
 	// storesPast says of results whether they are stored past the caches, see storing.
 	storesPast map[storesKey]bool
+	chained    bool   // the case is a chain of operations
 	shared     []byte // see sharedScratch
 	closers    []func()
 }
@@ -55,6 +56,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	ws := &workspace{
 		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{}, storesPast: map[storesKey]bool{},
+		chained: len(c.Chain) > 1,
 	}
 	if c.SmallPages {
 		ws.memory = &b.memory[0]
