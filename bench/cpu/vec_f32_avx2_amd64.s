@@ -5638,7 +5638,7 @@ return:
 	RET
 
 // func vecRowSumsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2
 TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5647,10 +5647,6 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
@@ -5661,17 +5657,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPS     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R9)(DI*1)
-	VADDPS     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R9)(DI*1)
-	VADDPS     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R9)(DI*1)
-	VADDPS     96(CX)(DI*1), Y3, Y3
-	ADDQ       $+128, DI
-	SUBQ       $+32, SI
-	JGE        stripmain
+	VADDPS (CX)(DI*1), Y0, Y0
+	VADDPS 32(CX)(DI*1), Y1, Y1
+	VADDPS 64(CX)(DI*1), Y2, Y2
+	VADDPS 96(CX)(DI*1), Y3, Y3
+	ADDQ   $+128, DI
+	SUBQ   $+32, SI
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+32, SI
@@ -5679,20 +5671,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPS     (CX)(DI*1), Y0, Y0
-	ADDQ       $+32, DI
-	SUBQ       $+8, SI
-	JGE        stripsingle
+	VADDPS (CX)(DI*1), Y0, Y0
+	ADDQ   $+32, DI
+	SUBQ   $+8, SI
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+8, SI
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R8
 	SHLQ         $0x02, SI
-	SUBQ         SI, R10
-	VMOVUPS      (R10), Y4
-	PREFETCHT0   (R9)(DI*1)
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y4
 	VMASKMOVPS   (CX)(DI*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
@@ -5711,14 +5701,14 @@ stripdone:
 	VBROADCASTSS X0, Y0
 	VMOVSS       X0, (AX)
 	ADDQ         $+4, AX
-	MOVQ         R8, CX
+	ADDQ         DX, CX
 	DECQ         BX
 	JNZ          row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2
 TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5727,10 +5717,6 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
@@ -5741,17 +5727,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPS     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R9)(DI*1)
-	VMAXPS     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R9)(DI*1)
-	VMAXPS     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R9)(DI*1)
-	VMAXPS     96(CX)(DI*1), Y3, Y3
-	ADDQ       $+128, DI
-	SUBQ       $+32, SI
-	JGE        stripmain
+	VMAXPS (CX)(DI*1), Y0, Y0
+	VMAXPS 32(CX)(DI*1), Y1, Y1
+	VMAXPS 64(CX)(DI*1), Y2, Y2
+	VMAXPS 96(CX)(DI*1), Y3, Y3
+	ADDQ   $+128, DI
+	SUBQ   $+32, SI
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+32, SI
@@ -5759,20 +5741,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPS     (CX)(DI*1), Y0, Y0
-	ADDQ       $+32, DI
-	SUBQ       $+8, SI
-	JGE        stripsingle
+	VMAXPS (CX)(DI*1), Y0, Y0
+	ADDQ   $+32, DI
+	SUBQ   $+8, SI
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+8, SI
 	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	LEAQ         vecMaskf32avx2<>+32(SB), R8
 	SHLQ         $0x02, SI
-	SUBQ         SI, R10
-	VMOVUPS      (R10), Y4
-	PREFETCHT0   (R9)(DI*1)
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y4
 	VMASKMOVPS   (CX)(DI*1), Y4, Y5
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS    Y4, Y5, Y6, Y5
@@ -5791,7 +5771,7 @@ stripdone:
 	VBROADCASTSS X0, Y0
 	VMOVSS       X0, (AX)
 	ADDQ         $+4, AX
-	MOVQ         R8, CX
+	ADDQ         DX, CX
 	DECQ         BX
 	JNZ          row
 	VZEROUPPER

@@ -7289,7 +7289,7 @@ return:
 	RET
 
 // func vecRowSumsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F
 TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -7298,10 +7298,6 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
@@ -7312,17 +7308,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPS     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R9)(DI*1)
-	VADDPS     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R9)(DI*1)
-	VADDPS     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R9)(DI*1)
-	VADDPS     192(DX)(DI*1), Z3, Z3
-	ADDQ       $+256, DI
-	SUBQ       $+64, CX
-	JGE        stripmain
+	VADDPS (DX)(DI*1), Z0, Z0
+	VADDPS 64(DX)(DI*1), Z1, Z1
+	VADDPS 128(DX)(DI*1), Z2, Z2
+	VADDPS 192(DX)(DI*1), Z3, Z3
+	ADDQ   $+256, DI
+	SUBQ   $+64, CX
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -7330,20 +7322,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPS     (DX)(DI*1), Z0, Z0
-	ADDQ       $+64, DI
-	SUBQ       $+16, CX
-	JGE        stripsingle
+	VADDPS (DX)(DI*1), Z0, Z0
+	ADDQ   $+64, DI
+	SUBQ   $+16, CX
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	PREFETCHT0   (R9)(DI*1)
+	MOVQ         $0x00000001, R8
+	SHLQ         CL, R8
+	DECQ         R8
+	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
@@ -7364,14 +7354,14 @@ stripdone:
 	VBROADCASTSS  X0, Z0
 	VMOVSS        X0, (AX)
 	ADDQ          $+4, AX
-	MOVQ          R8, DX
+	ADDQ          BX, DX
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF32AVX512(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F
 TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -7380,10 +7370,6 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSS vecConstf32avx512<>+200(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+200(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+200(SB), Z2
@@ -7394,17 +7380,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPS     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R9)(DI*1)
-	VMAXPS     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R9)(DI*1)
-	VMAXPS     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R9)(DI*1)
-	VMAXPS     192(DX)(DI*1), Z3, Z3
-	ADDQ       $+256, DI
-	SUBQ       $+64, CX
-	JGE        stripmain
+	VMAXPS (DX)(DI*1), Z0, Z0
+	VMAXPS 64(DX)(DI*1), Z1, Z1
+	VMAXPS 128(DX)(DI*1), Z2, Z2
+	VMAXPS 192(DX)(DI*1), Z3, Z3
+	ADDQ   $+256, DI
+	SUBQ   $+64, CX
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -7412,20 +7394,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPS     (DX)(DI*1), Z0, Z0
-	ADDQ       $+64, DI
-	SUBQ       $+16, CX
-	JGE        stripsingle
+	VMAXPS (DX)(DI*1), Z0, Z0
+	ADDQ   $+64, DI
+	SUBQ   $+16, CX
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+16, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	PREFETCHT0   (R9)(DI*1)
+	MOVQ         $0x00000001, R8
+	SHLQ         CL, R8
+	DECQ         R8
+	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSS vecConstf32avx512<>+200(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
@@ -7446,7 +7426,7 @@ stripdone:
 	VBROADCASTSS  X0, Z0
 	VMOVSS        X0, (AX)
 	ADDQ          $+4, AX
-	MOVQ          R8, DX
+	ADDQ          BX, DX
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER

@@ -6391,7 +6391,7 @@ return:
 	RET
 
 // func vecRowSumsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2
 TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6400,10 +6400,6 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
@@ -6414,17 +6410,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPD     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R9)(DI*1)
-	VADDPD     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R9)(DI*1)
-	VADDPD     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R9)(DI*1)
-	VADDPD     96(CX)(DI*1), Y3, Y3
-	ADDQ       $+128, DI
-	SUBQ       $+16, SI
-	JGE        stripmain
+	VADDPD (CX)(DI*1), Y0, Y0
+	VADDPD 32(CX)(DI*1), Y1, Y1
+	VADDPD 64(CX)(DI*1), Y2, Y2
+	VADDPD 96(CX)(DI*1), Y3, Y3
+	ADDQ   $+128, DI
+	SUBQ   $+16, SI
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+16, SI
@@ -6432,20 +6424,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPD     (CX)(DI*1), Y0, Y0
-	ADDQ       $+32, DI
-	SUBQ       $+4, SI
-	JGE        stripsingle
+	VADDPD (CX)(DI*1), Y0, Y0
+	ADDQ   $+32, DI
+	SUBQ   $+4, SI
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+4, SI
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R8
 	SHLQ         $0x03, SI
-	SUBQ         SI, R10
-	VMOVUPS      (R10), Y4
-	PREFETCHT0   (R9)(DI*1)
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y4
 	VMASKMOVPD   (CX)(DI*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
@@ -6462,14 +6452,14 @@ stripdone:
 	VBROADCASTSD X0, Y0
 	VMOVSD       X0, (AX)
 	ADDQ         $+8, AX
-	MOVQ         R8, CX
+	ADDQ         DX, CX
 	DECQ         BX
 	JNZ          row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2
 TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6478,10 +6468,6 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	LEAQ         (CX)(DX*1), R8
-	LEAQ         2048(CX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
@@ -6492,17 +6478,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPD     (CX)(DI*1), Y0, Y0
-	PREFETCHT0 32(R9)(DI*1)
-	VMAXPD     32(CX)(DI*1), Y1, Y1
-	PREFETCHT0 64(R9)(DI*1)
-	VMAXPD     64(CX)(DI*1), Y2, Y2
-	PREFETCHT0 96(R9)(DI*1)
-	VMAXPD     96(CX)(DI*1), Y3, Y3
-	ADDQ       $+128, DI
-	SUBQ       $+16, SI
-	JGE        stripmain
+	VMAXPD (CX)(DI*1), Y0, Y0
+	VMAXPD 32(CX)(DI*1), Y1, Y1
+	VMAXPD 64(CX)(DI*1), Y2, Y2
+	VMAXPD 96(CX)(DI*1), Y3, Y3
+	ADDQ   $+128, DI
+	SUBQ   $+16, SI
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+16, SI
@@ -6510,20 +6492,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPD     (CX)(DI*1), Y0, Y0
-	ADDQ       $+32, DI
-	SUBQ       $+4, SI
-	JGE        stripsingle
+	VMAXPD (CX)(DI*1), Y0, Y0
+	ADDQ   $+32, DI
+	SUBQ   $+4, SI
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+4, SI
 	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	LEAQ         vecMaskf64avx2<>+32(SB), R8
 	SHLQ         $0x03, SI
-	SUBQ         SI, R10
-	VMOVUPS      (R10), Y4
-	PREFETCHT0   (R9)(DI*1)
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y4
 	VMASKMOVPD   (CX)(DI*1), Y4, Y5
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
 	VBLENDVPD    Y4, Y5, Y6, Y5
@@ -6540,7 +6520,7 @@ stripdone:
 	VBROADCASTSD X0, Y0
 	VMOVSD       X0, (AX)
 	ADDQ         $+8, AX
-	MOVQ         R8, CX
+	ADDQ         DX, CX
 	DECQ         BX
 	JNZ          row
 	VZEROUPPER

@@ -8611,7 +8611,7 @@ return:
 	RET
 
 // func vecRowSumsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F
 TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -8620,10 +8620,6 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
@@ -8634,17 +8630,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPD     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R9)(DI*1)
-	VADDPD     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R9)(DI*1)
-	VADDPD     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R9)(DI*1)
-	VADDPD     192(DX)(DI*1), Z3, Z3
-	ADDQ       $+256, DI
-	SUBQ       $+32, CX
-	JGE        stripmain
+	VADDPD (DX)(DI*1), Z0, Z0
+	VADDPD 64(DX)(DI*1), Z1, Z1
+	VADDPD 128(DX)(DI*1), Z2, Z2
+	VADDPD 192(DX)(DI*1), Z3, Z3
+	ADDQ   $+256, DI
+	SUBQ   $+32, CX
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -8652,20 +8644,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VADDPD     (DX)(DI*1), Z0, Z0
-	ADDQ       $+64, DI
-	SUBQ       $+8, CX
-	JGE        stripsingle
+	VADDPD (DX)(DI*1), Z0, Z0
+	ADDQ   $+64, DI
+	SUBQ   $+8, CX
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	PREFETCHT0   (R9)(DI*1)
+	MOVQ         $0x00000001, R8
+	SHLQ         CL, R8
+	DECQ         R8
+	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
@@ -8684,14 +8674,14 @@ stripdone:
 	VBROADCASTSD  X0, Z0
 	VMOVSD        X0, (AX)
 	ADDQ          $+8, AX
-	MOVQ          R8, DX
+	ADDQ          BX, DX
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF64AVX512(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F
 TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -8700,10 +8690,6 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	LEAQ         (DX)(BX*1), R8
-	LEAQ         2048(DX), R9
-	CMPQ         R9, R8
-	CMOVQLT      R8, R9
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
@@ -8714,17 +8700,13 @@ row:
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPD     (DX)(DI*1), Z0, Z0
-	PREFETCHT0 64(R9)(DI*1)
-	VMAXPD     64(DX)(DI*1), Z1, Z1
-	PREFETCHT0 128(R9)(DI*1)
-	VMAXPD     128(DX)(DI*1), Z2, Z2
-	PREFETCHT0 192(R9)(DI*1)
-	VMAXPD     192(DX)(DI*1), Z3, Z3
-	ADDQ       $+256, DI
-	SUBQ       $+32, CX
-	JGE        stripmain
+	VMAXPD (DX)(DI*1), Z0, Z0
+	VMAXPD 64(DX)(DI*1), Z1, Z1
+	VMAXPD 128(DX)(DI*1), Z2, Z2
+	VMAXPD 192(DX)(DI*1), Z3, Z3
+	ADDQ   $+256, DI
+	SUBQ   $+32, CX
+	JGE    stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -8732,20 +8714,18 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT0 (R9)(DI*1)
-	VMAXPD     (DX)(DI*1), Z0, Z0
-	ADDQ       $+64, DI
-	SUBQ       $+8, CX
-	JGE        stripsingle
+	VMAXPD (DX)(DI*1), Z0, Z0
+	ADDQ   $+64, DI
+	SUBQ   $+8, CX
+	JGE    stripsingle
 
 stripsingledone:
 	ADDQ         $+8, CX
 	JZ           stripdone
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	PREFETCHT0   (R9)(DI*1)
+	MOVQ         $0x00000001, R8
+	SHLQ         CL, R8
+	DECQ         R8
+	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
@@ -8764,7 +8744,7 @@ stripdone:
 	VBROADCASTSD  X0, Z0
 	VMOVSD        X0, (AX)
 	ADDQ          $+8, AX
-	MOVQ          R8, DX
+	ADDQ          BX, DX
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER

@@ -108,26 +108,22 @@ func (g *gen) storeOne(v reg.VecVirtual, to reg.GPVirtual) {
 	g.ADDQ(operand.I32(g.size), to)
 }
 
-// reduceRows writes a number of each row. The next row is fetched meanwhile: what takes
-// place at the end of each keeps the loads from running ahead.
+// reduceRows writes a number of each row.
 func (g *gen) reduceRows(name, mnemonic string, empty konst) {
 	g.begin(name, "func(dst, src *T, lds, m, n int)")
 	dst, src, lds, m := g.load("dst"), g.load("src"), g.load("lds"), g.load("m")
-	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	n, at := g.GP64(), g.GP64()
 	g.bytes(lds)
-	from, ahead := g.row(src, at), g.row(far, at)
+	from := g.row(src, at)
 	g.Label("row")
-	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.farAhead(src, next, far)
 	acc := g.accumulate(empty)
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
-			g.PREFETCHT0(ahead(u))
 			g.join(mnemonic, from(u), mask, empty, acc[u])
 		}
 	})
 	g.storeOne(g.fold(mnemonic, acc), dst)
-	g.MOVQ(next, src)
+	g.ADDQ(lds, src)
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
