@@ -92,13 +92,15 @@ func (c *Calibrator) levelStep(level schema.Level, p Place, main bool) step {
 		cost += time.Duration(c.Runner.Settings.DRAMArray / dramRate * int64(time.Second))
 	}
 	return step{
-		label: fmt.Sprintf("bandwidth %s, %s", level, p),
+		label: levelLabel(level, p),
 		cost:  cost,
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureLevel(ctx, level, p, kernels, scale)
 		},
 	}
 }
+
+func levelLabel(level schema.Level, p Place) string { return fmt.Sprintf("bandwidth %s, %s", level, p) }
 
 // outerArray is the least of one array and thread behind the caches: on a GPU far more than its
 // L2 holds.
@@ -180,14 +182,21 @@ func (c *Calibrator) learn(curve []curvePoint) {
 	}
 }
 
+// levelArrays have the working set of a level, or what memory allows.
+func (c *Calibrator) levelArrays(level schema.Level, p Place) (arrays StreamArrays, limited bool, err error) {
+	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.outerArray(), c.memory())
+	if err != nil {
+		return arrays, limited, err
+	}
+	return NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts())), limited, nil
+}
+
 // measureLevel runs kernels on the working set of a level.
 func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, kernels []Stream, scale float64) error {
-	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.outerArray(), c.memory())
+	arrays, limited, err := c.levelArrays(level, p)
 	if err != nil {
 		return err
 	}
-	elems := bytes / schema.FP64.Bytes()
-	arrays := NewStreamArrays(elems, int64(p.Parts()))
 	var all Chain
 	for _, s := range kernels {
 		all = append(all, s.Op(arrays))
@@ -217,23 +226,45 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		}
 		c.addBandwidth(entry, m)
 	}
+	if still := func() bool { return c.disturbedLevel(level, p) }; still() {
+		c.disturbed = append(c.disturbed, disturbance{still: still})
+	}
 	return errors.Join(failed...)
 }
 
-// addBandwidth holds an entry against its bounds and adds it.
+// disturbedLevel says that the host had a part in what measureLevel measured.
+func (c *Calibrator) disturbedLevel(level schema.Level, p Place) bool {
+	arrays, _, err := c.levelArrays(level, p)
+	return err == nil && slices.ContainsFunc(Streams, func(s Stream) bool {
+		at := c.bandwidthAt(level, s.Name, p.Threads, s.WorkingSet(arrays))
+		return at >= 0 && disturbed(c.Device.Bandwidth[at].Warnings)
+	})
+}
+
+// bandwidthAt is the index of an entry, -1 if there is none.
+func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int, bytes int64) int {
+	return slices.IndexFunc(c.Device.Bandwidth, func(e schema.Bandwidth) bool {
+		return e.Level == level && e.Pattern == pattern && e.Threads == threads && e.WorkingSetBytes == bytes
+	})
+}
+
+// addBandwidth holds an entry against its bounds and adds it. What is there already, as a point of
+// the curve or of the first time that a level was measured, gives way if the host disturbed it.
 func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
-	same := func(o schema.Bandwidth) bool {
-		return o.Level == e.Level && o.Pattern == e.Pattern && o.Threads == e.Threads && o.WorkingSetBytes == e.WorkingSetBytes
+	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
+	if at >= 0 && (disturbed(m.Warnings) || !disturbed(c.Device.Bandwidth[at].Warnings)) {
+		return
 	}
-	if slices.ContainsFunc(c.Device.Bandwidth, same) {
-		return // a point of the curve already
+	if at < 0 {
+		at = len(c.Device.Bandwidth)
+		c.Device.Bandwidth = append(c.Device.Bandwidth, e)
 	}
 	port := c.Runner.Backend.Limit(schema.FP64, Place{Threads: e.Threads}).BytesPerCycle * m.TopMHz / 1e3
 	if port > 0 && e.GBps.Best > boundTolerance*port {
 		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.TopMHz)
 	}
-	e.Warnings = c.warnAll("bandwidth", len(c.Device.Bandwidth), m.Warnings, m.Notes)
-	c.Device.Bandwidth = append(c.Device.Bandwidth, e)
+	e.Warnings = c.warnAnew("bandwidth", at, m.Warnings, m.Notes)
+	c.Device.Bandwidth[at] = e
 }
 
 // flagCached flags what is read from DRAM faster than it is on the plateau of the curve

@@ -151,9 +151,7 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 	if c.compared == nil {
 		c.compared = map[int]Comparison{}
 	}
-	path := fmt.Sprintf("/fusion_profiles/%d", at)
-	c.warnings = slices.DeleteFunc(c.warnings, func(w schema.Warning) bool { return w.Path == path })
-	entry.Warnings = c.warnAll("fusion_profiles", at, explained.Warnings, explained.Notes)
+	entry.Warnings = c.warnAnew("fusion_profiles", at, explained.Warnings, explained.Notes)
 	c.Device.FusionProfiles[at], c.compared[at] = entry, cmp
 	if cmp.disturbed() {
 		c.disturbed = append(c.disturbed, disturbance{

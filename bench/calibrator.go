@@ -317,6 +317,13 @@ func (c *Calibrator) warnAll(list string, index int, codes []schema.Code, notes 
 	return append([]schema.Code{}, codes...)
 }
 
+// warnAnew is warnAll of an entry that was measured again.
+func (c *Calibrator) warnAnew(list string, index int, codes []schema.Code, notes []string) []schema.Code {
+	path := fmt.Sprintf("/%s/%d", list, index)
+	c.warnings = slices.DeleteFunc(c.warnings, func(w schema.Warning) bool { return w.Path == path })
+	return c.warnAll(list, index, codes, notes)
+}
+
 // all is the whole device, as far as a case may use it; one is a thread of it, or the whole
 // device where there are none.
 func (c *Calibrator) all() Place { return Place{Threads: c.Options.Threads} }

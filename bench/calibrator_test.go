@@ -289,6 +289,41 @@ func TestDisturbedIsMeasuredAgain(t *testing.T) {
 	}
 }
 
+// So are the levels: as many entries as on a quiet host, and each of the same rate.
+func TestDisturbedLevelIsMeasuredAgain(t *testing.T) {
+	measured := func(reasons ...string) (_ []schema.Bandwidth, times int) {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.Patterns = nil
+		c.Options.Observe = func(p Progress) {
+			switch p.Label {
+			case "bandwidth L2, 2 threads":
+				f.reasons, f.calm = reasons, 3
+			case "bandwidth L2, 2 threads, again":
+				times++
+			}
+		}
+		dev, warnings, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range warnings {
+			if w.Code == schema.NoisyHost {
+				t.Errorf("%+v", w)
+			}
+		}
+		return dev.Bandwidth, times
+	}
+	quiet, _ := measured()
+	same := func(a, b schema.Bandwidth) bool {
+		return a.Level == b.Level && a.Pattern == b.Pattern && a.Threads == b.Threads &&
+			math.Abs(b.GBps.Best/a.GBps.Best-1) < 0.01 && len(b.Warnings) == 0
+	}
+	if again, times := measured("a neighbour"); times != 1 || !slices.EqualFunc(quiet, again, same) {
+		t.Errorf("measured again %d times, %d entries, %d on a quiet host, or other rates", times, len(again), len(quiet))
+	}
+}
+
 // A pair that was measured while the workers were apart is decided once they are not.
 func TestApartIsMeasuredAgain(t *testing.T) {
 	verdicts := func(apart int) (dev schema.Device, decided int) {

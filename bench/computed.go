@@ -23,8 +23,10 @@ type computed struct {
 }
 
 // disturbed says that the host had a part in the figure.
-func (m *computed) disturbed() bool {
-	return hasAny(m.Warnings, schema.NoisyHost, schema.Throttled, schema.WorkersApart)
+func (m *computed) disturbed() bool { return disturbed(m.Warnings) }
+
+func disturbed(warnings []schema.Code) bool {
+	return hasAny(warnings, schema.NoisyHost, schema.Throttled, schema.WorkersApart)
 }
 
 // hasAny says whether one of some codes is among the warnings.

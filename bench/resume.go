@@ -84,9 +84,18 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	c.deadline = c.deadline.Add(-e.Spent)
 
 	var again []disturbedStep
+	repeat := func(label string, still func() bool) {
+		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == label }); at >= 0 && still() {
+			again = append(again, disturbedStep{steps[at], disturbance{still: still}})
+		}
+	}
 	for i := range c.computed {
-		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == c.label(&c.computed[i]) }); at >= 0 && c.computed[i].disturbed() {
-			again = append(again, disturbedStep{steps[at], disturbance{still: c.computed[i].disturbed}})
+		repeat(c.label(&c.computed[i]), c.computed[i].disturbed)
+	}
+	for _, level := range c.levels.names() {
+		for _, n := range c.threadCounts() {
+			p := Place{Threads: n}
+			repeat(levelLabel(level, p), func() bool { return c.disturbedLevel(level, p) })
 		}
 	}
 	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
