@@ -35,11 +35,11 @@ func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *
 	key := storesKey{c.String(), c.Output()}
 	chosen, known := ws.storesPast[key]
 	if !known {
+		var then []func(w *worker)
 		if ws.chained {
-			chosen = speedup(ws.team, k, plain, readBack(ws, c.Output())) > 1
-		} else {
-			chosen = speedup(ws.team, k, plain) > storeGain
+			then = append(then, readBack(ws, c.Output()))
 		}
+		chosen = faster(ws.team, k, plain, then...)
 		ws.storesPast[key] = chosen
 	}
 	if chosen {
@@ -48,14 +48,10 @@ func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *
 	return plain
 }
 
-// storeGain is by how much stores past the caches have to be faster where nothing is behind them.
-// From memory they are by a quarter or more.
-const storeGain = 1.1
-
-// storeTries is how often each way is tried in each of some turns, of which the first try
-// does not count: the caches hold what the other way left.
+// storeTries is how often each way is tried in each of some turns, of which the last try counts: at
+// first the caches hold what the other way left.
 const (
-	storeTries = 3
+	storeTries = 5
 	storeTurns = 4
 )
 
@@ -71,8 +67,8 @@ func readBack(ws *workspace, t *bench.Tensor) func(w *worker) {
 	}
 }
 
-// speedup is the best time of a kernel over that of another, each with what follows it.
-func speedup(t *team, one, other *kernel, then ...func(w *worker)) float64 {
+// faster says whether the best time of a kernel is below that of another, each with what follows it.
+func faster(t *team, one, other *kernel, then ...func(w *worker)) bool {
 	var tries []sample
 	for range storeTurns {
 		for _, k := range []*kernel{one, other} {
@@ -84,9 +80,9 @@ func speedup(t *team, one, other *kernel, then ...func(w *worker)) float64 {
 	var least [2]time.Duration
 	for i, took := range t.sample(tries) {
 		side := &least[i/storeTries%2]
-		if i%storeTries > 0 && (*side == 0 || took < *side) {
+		if (i+1)%storeTries == 0 && (*side == 0 || took < *side) {
 			*side = took
 		}
 	}
-	return float64(least[1]) / float64(least[0])
+	return least[0] < least[1]
 }
