@@ -29,9 +29,9 @@ func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 func bindRMSNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	norm := newRMSNorm[T](ws, c[0])
 	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
+	n := widthOf(c.Output())
 	return storing(ws, c, func(nt bool) func(w *worker) {
-		return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*width:hi*width], src[lo*width:hi*width], nt) })
+		return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*n:hi*n], src[lo*n:hi*n], nt) })
 	}), nil
 }
 

@@ -94,6 +94,26 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 	}
 }
 
+// Rows that do not stay in L1 with the next one are finished before it.
+func TestLongRows(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testLongRows[float32](t, isa)
+		testLongRows[float64](t, isa)
+	})
+}
+
+func testLongRows[T float](t *testing.T, isa ISA) {
+	const m, n = 3, 2128 // past 8 KiB in either type, and every row at the beginning of a line
+	r := rand.New(rand.NewPCG(9, 10))
+	var rows [5][]T
+	for i := range rows {
+		rows[i] = guardedOne[T](t, m*n, false)
+		fillRandom(r, rows[i], m, n, n)
+	}
+	testRowsOf(t, isa, m, n, rows, false)
+	testRowsOf(t, isa, m, n, rows, true)
+}
+
 // A layer norm keeps its digits in rows far from 0, in rows that begin with outliers, from which the
 // sums are shifted, and in constant ones, whose variance is 0.
 func TestLayerNormDigits(t *testing.T) {

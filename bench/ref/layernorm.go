@@ -26,8 +26,8 @@ func LayerNorm(x, gamma, beta Field, n int64, eps float64, p Precision) Field {
 // The mean is a sum of n elements and a division, a deviation one rounding more. The
 // squares are summed in the same way, and an error e of a deviation d changes its
 // square by 2 d e + e^2. r falls with the variance: it is furthest off where the
-// variance is least. Sums shifted by the mean of k of the elements stay within: their
-// squares add up to at most n/k times as much, in chains of n/k.
+// variance is least. Sums of elements shifted by a mean of some of them stay within
+// where these are like the others, as random ones are: their squares add up to little more.
 func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inverse Num) {
 	n := float64(len(row))
 	var sum, magnitude, carried float64

@@ -11,9 +11,10 @@ import (
 //	s1 = sum(x - c), s2 = sum((x - c)^2), mean = c + s1/n, variance = (s2 - s1^2/n) / n
 //
 // where c is the mean of its first k elements (Chan, Golub and LeVeque, Algorithms for Computing
-// the Sample Variance, 1983). Whatever a row holds, (c - mean)^2 is at most variance * (n-k)/k: the
-// difference costs log2(n/k) bits in the most contrived row, and none in others. The root mean
-// square needs s2 alone, with c = 0. A sum with y, which may come before, is kept in dst.
+// the Sample Variance, 1983). The difference costs log2(1 + (c - mean)^2/variance) bits: next to none
+// where the first elements are like the others, and log2(n/k) in the most contrived row, as (c - mean)^2
+// is at most variance * (n-k)/k. The root mean square needs s2 alone, with c = 0. A sum with y, which
+// may come before, is kept in dst.
 func (g *gen) norms() {
 	g.begin("LayerNorm", "func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(true, false).rows()
@@ -111,8 +112,8 @@ func (k *norm) rows() {
 func (k *norm) results(name string, vectors func(count int, mask *mask, nt bool)) {
 	strip := func(name string, fetch, nt bool) {
 		k.strip(name, k.n, k.at, func(count int, mask *mask) {
-			for u := range count {
-				if fetch {
+			if fetch {
+				for u := range count {
 					k.PREFETCHT0(k.row(k.far, k.at)(u))
 				}
 			}
