@@ -19,27 +19,37 @@ const (
 	blockLasts = 4 * time.Millisecond
 )
 
-// blocks runs blocks and keeps what they gave.
+// blocks runs blocks, in the layouts in turn, and keeps what they gave.
 type blocks struct {
-	ws    Workspace
-	sides [2]Run // unfused, fused
-	n     float64
-	quads int
-	coin  *rand.Rand
+	layouts layouts
+	runs    [2]Run // of the sides, less their kernels: unfused, fused
+	n       float64
+	quads   int
+	coin    *rand.Rand
 
 	d    []float64 // log ratios
 	u, f []float64 // seconds of the fastest sample of each side
 }
 
-// newBlocks prepares blocks whose samples have n executions.
-func newBlocks(ws Workspace, c Case, n int, unfused, fused Run) (*blocks, error) {
-	b := &blocks{ws: ws, sides: [2]Run{unfused, fused}, n: float64(n), coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
-	ts, err := ws.Samples(b.sides[:])
+// newBlocks prepares blocks whose samples have so many executions a side, for n of the case.
+func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
+	b := &blocks{layouts: ls, n: float64(n), coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
+	for i, n := range executions {
+		b.runs[i] = Run{N: n, Cold: c.Cold}
+	}
+	ts, err := ls[0].ws[0].Samples([]Run{b.run(ls[0], 0), b.run(ls[0], 1)})
 	if err != nil {
 		return nil, err
 	}
 	b.quads = min(max(1, int(blockLasts/(2*(ts[0]+ts[1])))), mostQuads)
 	return b, nil
+}
+
+// run is a sample of a side.
+func (b *blocks) run(l layout, side int) Run {
+	r := b.runs[side]
+	r.Kernels = l.sides[side]
+	return r
 }
 
 // typical gives the times of the block whose ratio is the median, so that their
@@ -58,21 +68,26 @@ func (b *blocks) typical() (unfused, fused float64) {
 func (b *blocks) reset() { b.d, b.u, b.f = nil, nil, nil }
 
 func (b *blocks) next() error {
+	l := b.layouts[len(b.d)%len(b.layouts)]
 	var order []int
 	var runs []Run
+	if len(b.layouts) > 1 && !b.runs[0].Cold {
+		runs = append(runs, Run{Kernels: l.sides[b.coin.IntN(2)], N: 1}) // another layout is in the caches
+	}
+	uncounted := len(runs)
 	for range b.quads {
 		first := b.coin.IntN(2)
 		for _, turn := range [quad]int{0, 1, 1, 0} {
 			order = append(order, turn^first)
-			runs = append(runs, b.sides[turn^first])
+			runs = append(runs, b.run(l, turn^first))
 		}
 	}
-	times, err := b.ws.Samples(runs)
+	times, err := l.ws[0].Samples(runs)
 	if err != nil {
 		return err
 	}
 	var sides [2][]float64
-	for i, t := range times {
+	for i, t := range times[uncounted:] {
 		sides[order[i]] = append(sides[order[i]], t.Seconds()/b.n)
 	}
 	b.d = append(b.d, stat.LogRatio(sides[0], sides[1]))

@@ -30,6 +30,9 @@ type fake struct {
 	kernels []KernelInfo
 	watts   float64 // that its meter counts; 0 for no meter
 	last    int     // cases until the device is lost; 0 for never
+	opened  int     // workspaces so far
+	closed  int
+	pages   func(opened int, c Chain) float64 // factor by which where a workspace lies changes the time; nil for none
 }
 
 func newFake() *fake {
@@ -117,12 +120,14 @@ func (f *fake) Open(c Case) (Workspace, error) {
 		f.last = 1
 		return nil, fmt.Errorf("fake: fell off the bus: %w", ErrLost)
 	}
-	return &fakeWorkspace{f, c, map[*Tensor]ref.Field{}, map[string]bool{}}, nil
+	f.opened++
+	return &fakeWorkspace{f, c, f.opened, map[*Tensor]ref.Field{}, map[string]bool{}}, nil
 }
 
 type fakeWorkspace struct {
 	*fake
 	Case
+	at     int // of those opened
 	fields map[*Tensor]ref.Field
 	bound  map[string]bool
 }
@@ -142,6 +147,9 @@ func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
 	k := fakeKernel{c, "fake" + w.Unit, 1}
 	if w.bound[c.String()] && w.unfair > 0 {
 		k.factor = w.unfair
+	}
+	if w.pages != nil {
+		k.factor *= w.pages(w.at, c)
 	}
 	w.bound[c.String()] = true
 	return k, nil
@@ -266,4 +274,7 @@ func (w *fakeWorkspace) write(op Op) {
 }
 
 func (w *fakeWorkspace) Poison(*Tensor, []int64) error { return nil }
-func (w *fakeWorkspace) Close() error                  { return nil }
+func (w *fakeWorkspace) Close() error {
+	w.closed++
+	return nil
+}

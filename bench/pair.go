@@ -54,23 +54,21 @@ func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
 }
 
 func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace) ([]Kernel, error)) (Comparison, error) {
-	ws, err := r.open(c)
+	ls, err := r.layouts(func(ws []Workspace) (sides [2][]Kernel, err error) {
+		if sides[0], err = bindEach(ws[0], c.Chain); err == nil {
+			sides[1], err = other(ws[0])
+		}
+		return sides, err
+	}, c)
+	defer ls.close()
 	if err != nil {
 		return Comparison{}, err
 	}
-	defer ws.Close()
-	unfused, err := bindEach(ws, c.Chain)
-	if err != nil {
-		return Comparison{}, err
-	}
-	fused, err := other(ws)
-	if err != nil {
-		return Comparison{}, err
-	}
-	out := Comparison{Implementation: fused[0].Implementation()}
+	ws, sides := ls[0].ws[0], ls[0].sides
+	out := Comparison{Implementation: sides[1][0].Implementation()}
 	want := expect(ws, c)
 	n := 1 // executions in a sample: as many as the faster side needs, for both
-	for _, side := range [][]Kernel{unfused, fused} {
+	for _, side := range sides {
 		worst, took, err := verify(ws, c, side, want)
 		if err != nil {
 			return out, err
@@ -90,7 +88,7 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 		more = (n + part - 1) / part
 		n = more * part
 	}
-	b, err := newBlocks(ws, c, n, Run{unfused, n + more, c.Cold}, Run{fused, n, c.Cold})
+	b, err := newBlocks(ls, c, [2]int{n + more, n}, n)
 	if err != nil {
 		return out, err
 	}
@@ -167,31 +165,34 @@ func (c Comparison) join(o Comparison) Comparison {
 // CompareImplementations measures a chain by two implementations of the device, named by their
 // units: the speedup is that of b over a.
 func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Comparison, error) {
-	var sides [2][]Kernel
-	var workspaces [2]Workspace
+	cases := []Case{a, b}
+	ls, err := r.layouts(func(ws []Workspace) (sides [2][]Kernel, err error) {
+		for i, c := range cases {
+			k, err := ws[i].Bind(c.Chain)
+			if err != nil {
+				return sides, err
+			}
+			sides[i] = []Kernel{k}
+		}
+		return sides, nil
+	}, cases...)
+	defer ls.close()
+	if err != nil {
+		return Comparison{}, err
+	}
 	n := 1
-	for i, c := range []Case{a, b} {
-		ws, err := r.open(c)
-		if err != nil {
-			return Comparison{}, err
-		}
-		defer ws.Close()
-		k, err := ws.Bind(c.Chain)
-		if err != nil {
-			return Comparison{}, err
-		}
-		workspaces[i], sides[i] = ws, []Kernel{k}
-		iterations, err := r.iterations(ws, sides[i], 0, r.Settings.PairSample)
+	for i, side := range ls[0].sides {
+		iterations, err := r.iterations(ls[0].ws[i], side, 0, r.Settings.PairSample)
 		if err != nil {
 			return Comparison{}, err
 		}
 		n = max(n, iterations)
 	}
-	blocks, err := newBlocks(workspaces[0], a, n, Run{sides[0], n, false}, Run{sides[1], n, false})
+	blocks, err := newBlocks(ls, a, [2]int{n, n}, n)
 	if err != nil {
 		return Comparison{}, err
 	}
-	out := Comparison{Implementation: sides[1][0].Implementation()}
+	out := Comparison{Implementation: ls[0].sides[1][0].Implementation()}
 	err = r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
 	return out, err
 }

@@ -37,18 +37,22 @@ func (r *Runner) wait(ctx context.Context, d time.Duration) {
 
 // open prepares the tensors of a case if there is memory for them.
 func (r *Runner) open(c Case) (Workspace, error) {
-	var need int64
+	if need := c.footprint(); r.Memory > 0 && need > r.Memory {
+		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: %w", c.Chain, c.DType, need, r.Memory, ErrMemory)
+	}
+	return r.Backend.Open(c)
+}
+
+// footprint is what the tensors of a case take, in bytes.
+func (c Case) footprint() (bytes int64) {
 	seen := map[*Tensor]bool{}
 	for _, t := range c.Chain.Tensors() {
 		if !seen[t] {
 			seen[t] = true
-			need += t.Size(c.DType)
+			bytes += t.Size(c.DType)
 		}
 	}
-	if r.Memory > 0 && need > r.Memory {
-		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: %w", c.Chain, c.DType, need, r.Memory, ErrMemory)
-	}
-	return r.Backend.Open(c)
+	return bytes
 }
 
 // Measurement is the outcome of one case.

@@ -129,6 +129,38 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// What a few places in memory do to one side is no verdict, even where these come first; what half
+// of them do is none either.
+func TestLayouts(t *testing.T) {
+	const fused = "gemm+bias"
+	for _, c := range []struct {
+		name  string
+		lucky int // layouts, the first ones, in which the fused kernel is a tenth faster
+		want  schema.Verdict
+	}{
+		{"none", 0, schema.Neutral},
+		{"one of ten", 1, schema.Neutral},
+		{"five of ten", 5, schema.Inconclusive},
+		{"ten of ten", 10, schema.Fuse},
+	} {
+		f := newFake()
+		slow := fakeCase(t, "Linear_Bias", "16x16x4096") // compute-bound: fusing saves next to nothing
+		f.pages = func(opened int, chain Chain) float64 {
+			if chain.String() == fused && opened <= c.lucky {
+				return 0.9
+			}
+			return 1
+		}
+		cmp, err := fakeRunner(f).Compare(context.Background(), slow, SettingsOf(schema.Default).PairBudget)
+		if err != nil || cmp.Verdict != c.want {
+			t.Errorf("%s: %s, speedup %g in [%g, %g], %v, want %s", c.name, cmp.Verdict, cmp.Speedup, cmp.Low, cmp.High, err, c.want)
+		}
+		if f.opened != 10 || f.closed != f.opened {
+			t.Errorf("%s: %d workspaces were opened, %d closed", c.name, f.opened, f.closed)
+		}
+	}
+}
+
 // Workers that are apart decide nothing, whatever their interval; a control has a known outcome.
 func TestApartDecidesNothing(t *testing.T) {
 	c := fakeCase(t, "Linear_Bias", "16x16x16")

@@ -43,7 +43,10 @@ func (m *memory) alloc(n int64) ([]byte, error) {
 // reset takes all buffers back. Several arenas are given up for one that would
 // have held everything.
 func (m *memory) reset() error {
-	if len(m.arenas) == 1 {
+	switch len(m.arenas) {
+	case 0: // another workspace that was open with this one gave it back
+		return nil
+	case 1:
 		m.arenas[0].reset()
 		return nil
 	}
