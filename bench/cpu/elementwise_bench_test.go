@@ -13,8 +13,8 @@ import (
 // BenchmarkElementwise reports the bandwidth of each element-wise operation as a share
 // of that of the stream kernel `copy` (of `read` where the result is a number a row or column) on
 // the same working set and threads, in each level
-// of the memory: the best of many samples of either, in turn. Transcendental functions
-// take longer than L1 and L2 to copy: what binds them there is arithmetic.
+// of the memory: the median over pairs of samples, one right after the other. Transcendental
+// functions take longer than L1 and L2 to copy: what binds them there is arithmetic.
 func BenchmarkElementwise(b *testing.B) {
 	isas, err := ISAs()
 	if err != nil {
@@ -55,7 +55,7 @@ func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
 	x, y := matrix("X", 2), matrix("Y", 2)
 	x3, z3, y3 := matrix("X", 3), matrix("Z", 3), matrix("Y", 3)
 	channel := func(name string) *bench.Tensor {
-		return &bench.Tensor{Name: name, Dims: x.Dims[1:2], Fill: bench.Positive}
+		return &bench.Tensor{Name: name, Dims: x.Dims[1:2], Fill: bench.Positive, Param: true}
 	}
 	flat := func(t *bench.Tensor) *bench.Tensor {
 		return &bench.Tensor{Name: t.Name, Dims: []int64{t.Dims[1], benchCols}}
@@ -95,12 +95,13 @@ type side struct {
 	body  func(*worker)
 	bytes int64 // of an execution
 	n     int   // executions of a sample
-	best  float64
+	rates []float64
+	share []float64
 }
 
-// sample keeps the best bandwidth, of caches that hold what the last execution left.
+// sample gives the bandwidth, of caches that hold what the last execution left.
 // Each worker repeats its part without a barrier.
-func (s *side) sample(t *team) {
+func (s *side) sample(t *team) float64 {
 	run := func(n int) time.Duration {
 		return t.sample([]sample{{n: n, private: true, bodies: []func(*worker){s.body}}})[0]
 	}
@@ -109,7 +110,9 @@ func (s *side) sample(t *team) {
 	for ; took < time.Millisecond/2; took = run(s.n) {
 		s.n *= 2
 	}
-	s.best = max(s.best, float64(s.bytes)*float64(s.n)/took.Seconds())
+	rate := float64(s.bytes) * float64(s.n) / took.Seconds()
+	s.rates = append(s.rates, rate)
+	return rate
 }
 
 func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads int) {
@@ -131,23 +134,31 @@ func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads
 	x := ops[0].In[0]
 	copies := &side{body: streaming(ws, "copy", ops[0].Out, x), bytes: x.Bytes(d) * 2, n: 1}
 	reads := &side{body: streaming(ws, "read", x, x), bytes: x.Bytes(d), n: 1}
+	against := func(op bench.Op) (*side, string) {
+		if op.Out.Elems() <= x.Elems()/benchCols {
+			return reads, "/read"
+		}
+		return copies, "/copy"
+	}
 	for b.Loop() {
-		for _, s := range sides {
-			copies.sample(ws.team)
-			reads.sample(ws.team)
-			s.sample(ws.team)
+		for i, s := range sides {
+			peer, _ := against(ops[i])
+			limit := peer.sample(ws.team)
+			s.share = append(s.share, s.sample(ws.team)/limit)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(copies.best/1e9, "GB/s-copy")
-	b.ReportMetric(reads.best/1e9, "GB/s-read")
+	b.ReportMetric(median(copies.rates)/1e9, "GB/s-copy")
+	b.ReportMetric(median(reads.rates)/1e9, "GB/s-read")
 	for i, s := range sides {
-		if ops[i].Out.Elems() <= x.Elems()/benchCols {
-			b.ReportMetric(s.best/reads.best, ops[i].Name+"/read")
-			continue
-		}
-		b.ReportMetric(s.best/copies.best, ops[i].Name+"/copy")
+		_, unit := against(ops[i])
+		b.ReportMetric(median(s.share), ops[i].Name+unit)
 	}
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // streaming is a stream kernel over two tensors.
