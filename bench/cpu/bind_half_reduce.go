@@ -48,7 +48,7 @@ func perHalfRow(ws *workspace, c bench.Chain, f func(w *worker, dst, rows []floa
 	}
 	half := halfKernelsFor(ws.dtype, ws.isa)
 	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	parts := partsOf(ws, len(dst), rowGrain)
+	parts := partsOf(ws, len(dst), 1)
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
 		for i, hi := parts[w.id].lo, parts[w.id].hi; i < hi; i += most {
 			m := min(most, hi-i)
@@ -64,7 +64,7 @@ func bindHalfReduceCols(r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
 		n := widthOf(c[0].In[0])
-		reduction, err := newColReduction[float32](ws, r, len(src)/n, n)
+		reduction, err := newColReduction[float32](ws, r, len(src)/n, n, false)
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 		n := widthOf(c[0].In[0])
-		reduction, err := newColReduction[T](ws, r, len(src)/n, n)
+		reduction, err := newColReduction[T](ws, r, len(src)/n, n, ws.beyondL2(len(asBytes(src))))
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 	}
 }
 
-// colReduction is that of a matrix of m rows of n elements.
+// colReduction is that of a matrix of m rows of n elements, which come from memory if they are far.
 type colReduction[T float] struct {
 	partial [][]T  // of each worker
 	columns []span // of each worker
@@ -91,7 +91,7 @@ type colReduction[T float] struct {
 	factor  T // of the result
 }
 
-func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int) (*colReduction[T], error) {
+func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int, far bool) (*colReduction[T], error) {
 	partial, err := blocksOf[T](ws, n)
 	if err != nil {
 		return nil, err
@@ -99,16 +99,19 @@ func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int) (*colR
 	k := vecKernelsFor[T](ws.isa)
 	x := &colReduction[T]{
 		partial: partial, columns: partsOf(ws, n, lineElems),
-		set: k.set, join: k.accumulate, scale: k.scale, factor: 1,
+		set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down := k.colSum
+	down, join := k.colSum, k.accumulate
 	switch r {
 	case bench.ReduceMax:
-		down, x.join, x.empty = k.colMax, k.raiseTo, T(math.Inf(-1))
+		down, join, x.join, x.empty = k.colMax, k.raiseTo, k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
 		x.factor = T(1 / float64(m))
 	}
-	x.down = func(dst, rows []T) { x.join.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
+	if !far {
+		join = x.join
+	}
+	x.down = func(dst, rows []T) { join.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
 	if rowBytes := n * int(unsafe.Sizeof(x.empty)); rowBytes <= shortRow {
 		most := shortRows / rowBytes
 		x.down = func(dst, rows []T) {
@@ -186,7 +189,7 @@ func bindCrossEntropy[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	k := vecKernelsFor[T](ws.isa)
-	parts := partsOf(ws, len(dst), rowGrain)
+	parts := partsOf(ws, len(dst), 1)
 	return elementwise(ws, c.String(), func(w *worker) {
 		p := parts[w.id]
 		k.losses(dst[p.lo:p.hi], x[p.lo*n:p.hi*n], labels[p.lo:p.hi], rooms[w.id])

@@ -38,17 +38,13 @@ func bindRMSNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 // inRows lets each worker run f over its rows [lo, hi) of the first input.
 func inRows(ws *workspace, c bench.Chain, f func(lo, hi int)) func(w *worker) {
 	x := c[0].In[0]
-	parts := partsOf(ws, int(x.Elems())/widthOf(x), rowGrain)
+	parts := partsOf(ws, int(x.Elems())/widthOf(x), 1)
 	return func(w *worker) {
 		if p := parts[w.id]; p.lo < p.hi {
 			f(p.lo, p.hi)
 		}
 	}
 }
-
-// rowGrain is the number of rows at multiples of which they are shared out: results of one
-// element a row fill lines.
-const rowGrain = 16
 
 // bindMaskedSoftmax adds the mask in the first pass of the softmax over the row.
 func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {

@@ -29,8 +29,7 @@ func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(op.In) > 0 {
 		n = op.In[0].Elems()
 	}
-	part := int(n) / len(ws.workers) * 8
-	if part <= orElse(ws.caches.L2, typicalCaches.L2) {
+	if !ws.beyondL2(int(n) * 8) {
 		isas = isas[:1]
 	}
 	var best *streamRun

@@ -135,7 +135,7 @@ func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads
 	copies := &side{body: streaming(ws, "copy", ops[0].Out, x), bytes: x.Bytes(d) * 2, n: 1}
 	reads := &side{body: streaming(ws, "read", x, x), bytes: x.Bytes(d), n: 1}
 	against := func(op bench.Op) (*side, string) {
-		if op.Out.Elems() <= x.Elems()/benchCols {
+		if op.Out.Elems() <= x.Elems()/8 {
 			return reads, "/read"
 		}
 		return copies, "/copy"

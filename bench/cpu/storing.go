@@ -23,8 +23,7 @@ type storesKey struct {
 // storing is a kernel whose result may be stored past the caches, if that is faster.
 func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *kernel {
 	plain := elementwise(ws, c.String(), body(false))
-	part := int(c.Output().Bytes(ws.dtype)) / len(ws.workers)
-	if !canStorePast(ws.isa) || part <= orElse(ws.caches.L2, typicalCaches.L2) {
+	if !canStorePast(ws.isa) || !ws.beyondL2(int(c.Output().Bytes(ws.dtype))) {
 		return plain
 	}
 	past := body(true)

@@ -50,8 +50,9 @@ type vecKernels[T float] struct {
 	mul           mapKernel[T] // x y
 	sub           mapKernel[T] // x - y
 	div           mapKernel[T] // x / y
-	raiseTo       mapKernel[T] // max(x, y), where x stays in L1
-	accumulate    mapKernel[T] // x + y, where x stays in L1
+	max           mapKernel[T] // max(x, y)
+	raiseTo       mapKernel[T] // max(x, y), where x stays in L1 and y comes from memory
+	accumulate    mapKernel[T] // x + y, likewise
 	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid       mapKernel[T] // 1/(1 + e^-x)
 	copy          mapKernel[T] // x

@@ -3783,6 +3783,142 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX
+TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-8, R10
+	SHLQ $0x02, R10
+	SHLQ $0x02, DX
+	SUBQ R10, DX
+	SHLQ $0x02, BX
+	SUBQ R10, BX
+	SHLQ $0x02, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+32, R10
+	JLT   ntdone
+
+ntloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	VMOVUPS  32(CX), Y0
+	VMOVUPS  32(R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(AX)
+	VMOVUPS  64(CX), Y0
+	VMOVUPS  64(R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(AX)
+	VMOVUPS  96(CX), Y0
+	VMOVUPS  96(R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+32, R10
+	JGE      ntloop
+
+ntdone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  ntsingledone
+
+ntsingleloop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  (R8), Y1
+	VMAXPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R10
+
+main:
+	SUBQ $+32, R10
+	JLT  maindone
+
+mainloop:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y6
+	VMOVUPS (R8), Y1
+	VMOVUPS 32(R8), Y3
+	VMOVUPS 64(R8), Y5
+	VMOVUPS 96(R8), Y7
+	VMAXPS  Y1, Y0, Y0
+	VMAXPS  Y3, Y2, Y2
+	VMAXPS  Y5, Y4, Y4
+	VMAXPS  Y7, Y6, Y6
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+32, R10
+	JGE     mainloop
+
+maindone:
+	ADDQ $+32, R10
+	SUBQ $+8, R10
+	JLT  singledone
+
+singleloop:
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VMAXPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     singleloop
+
+singledone:
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (R8), Y0, Y2
+	VMAXPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecRaiseToF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, MMX+
 TEXT ·vecRaiseToF32AVX2(SB), NOSPLIT, $0-73

@@ -5051,6 +5051,174 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-16, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SUBQ CX, BX
+	SHLQ $0x02, SI
+	SUBQ CX, SI
+	SHLQ $0x02, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   ntdone
+
+ntloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	VMOVUPS  256(DX), Z0
+	VMOVUPS  256(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 256(AX)
+	VMOVUPS  320(DX), Z0
+	VMOVUPS  320(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 320(AX)
+	VMOVUPS  384(DX), Z0
+	VMOVUPS  384(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 384(AX)
+	VMOVUPS  448(DX), Z0
+	VMOVUPS  448(R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+128, CX
+	JGE      ntloop
+
+ntdone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+
+ntsingleloop:
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (R9), Z1
+	VMAXPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+16, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+128, CX
+	JLT  maindone
+
+mainloop:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 128(DX), Z4
+	VMOVUPS 192(DX), Z6
+	VMOVUPS 256(DX), Z8
+	VMOVUPS 320(DX), Z10
+	VMOVUPS 384(DX), Z12
+	VMOVUPS 448(DX), Z14
+	VMOVUPS (R9), Z1
+	VMOVUPS 64(R9), Z3
+	VMOVUPS 128(R9), Z5
+	VMOVUPS 192(R9), Z7
+	VMOVUPS 256(R9), Z9
+	VMOVUPS 320(R9), Z11
+	VMOVUPS 384(R9), Z13
+	VMOVUPS 448(R9), Z15
+	VMAXPS  Z1, Z0, Z0
+	VMAXPS  Z3, Z2, Z2
+	VMAXPS  Z5, Z4, Z4
+	VMAXPS  Z7, Z6, Z6
+	VMAXPS  Z9, Z8, Z8
+	VMAXPS  Z11, Z10, Z10
+	VMAXPS  Z13, Z12, Z12
+	VMAXPS  Z15, Z14, Z14
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+128, CX
+	JGE     mainloop
+
+maindone:
+	ADDQ $+128, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+singleloop:
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VMAXPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     singleloop
+
+singledone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VMAXPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecRaiseToF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecRaiseToF32AVX512(SB), NOSPLIT, $0-73

@@ -159,6 +159,12 @@ func vecDivF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecDivF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
+func vecMaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
+func vecMaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+//go:noescape
 func vecRaiseToF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape

@@ -4420,6 +4420,142 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX
+TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+24(FP), DX
+	MOVQ lds+32(FP), BX
+	MOVQ m+48(FP), SI
+	MOVQ n+56(FP), DI
+	MOVQ y+16(FP), R8
+	MOVQ ldy+40(FP), R9
+	MOVQ DI, R10
+	ANDQ $-4, R10
+	SHLQ $0x03, R10
+	SHLQ $0x03, DX
+	SUBQ R10, DX
+	SHLQ $0x03, BX
+	SUBQ R10, BX
+	SHLQ $0x03, R9
+	SUBQ R10, R9
+
+row:
+	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R10
+	JLT   ntdone
+
+ntloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	VMOVUPD  32(CX), Y0
+	VMOVUPD  32(R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, 32(AX)
+	VMOVUPD  64(CX), Y0
+	VMOVUPD  64(R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, 64(AX)
+	VMOVUPD  96(CX), Y0
+	VMOVUPD  96(R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	ADDQ     $+128, R8
+	SUBQ     $+16, R10
+	JGE      ntloop
+
+ntdone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  ntsingledone
+
+ntsingleloop:
+	VMOVUPD  (CX), Y0
+	VMOVUPD  (R8), Y1
+	VMAXPD   Y1, Y0, Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	ADDQ     $+32, R8
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R10
+
+main:
+	SUBQ $+16, R10
+	JLT  maindone
+
+mainloop:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y6
+	VMOVUPD (R8), Y1
+	VMOVUPD 32(R8), Y3
+	VMOVUPD 64(R8), Y5
+	VMOVUPD 96(R8), Y7
+	VMAXPD  Y1, Y0, Y0
+	VMAXPD  Y3, Y2, Y2
+	VMAXPD  Y5, Y4, Y4
+	VMAXPD  Y7, Y6, Y6
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	ADDQ    $+128, R8
+	SUBQ    $+16, R10
+	JGE     mainloop
+
+maindone:
+	ADDQ $+16, R10
+	SUBQ $+4, R10
+	JLT  singledone
+
+singleloop:
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VMAXPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     singleloop
+
+singledone:
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (R8), Y0, Y2
+	VMAXPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	ADDQ R9, R8
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecRaiseToF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, MMX+
 TEXT ·vecRaiseToF64AVX2(SB), NOSPLIT, $0-81

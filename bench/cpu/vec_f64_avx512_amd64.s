@@ -6151,6 +6151,174 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecMaxF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// Requires: AVX, AVX512F
+TEXT ·vecMaxF64AVX512(SB), NOSPLIT, $0-81
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ lds+32(FP), SI
+	MOVQ m+48(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ ldy+40(FP), R10
+	MOVQ R8, CX
+	ANDQ $-8, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	SUBQ CX, BX
+	SHLQ $0x03, SI
+	SUBQ CX, SI
+	SHLQ $0x03, R10
+	SUBQ CX, R10
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+80(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+
+ntloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 192(AX)
+	VMOVUPD  256(DX), Z0
+	VMOVUPD  256(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 256(AX)
+	VMOVUPD  320(DX), Z0
+	VMOVUPD  320(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 320(AX)
+	VMOVUPD  384(DX), Z0
+	VMOVUPD  384(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 384(AX)
+	VMOVUPD  448(DX), Z0
+	VMOVUPD  448(R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, 448(AX)
+	ADDQ     $+512, AX
+	ADDQ     $+512, DX
+	ADDQ     $+512, R9
+	SUBQ     $+64, CX
+	JGE      ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  ntsingledone
+
+ntsingleloop:
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (R9), Z1
+	VMAXPD   Z1, Z0, Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $+64, AX
+	ADDQ     $+64, DX
+	ADDQ     $+64, R9
+	SUBQ     $+8, CX
+	JGE      ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+
+mainloop:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 128(DX), Z4
+	VMOVUPD 192(DX), Z6
+	VMOVUPD 256(DX), Z8
+	VMOVUPD 320(DX), Z10
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z14
+	VMOVUPD (R9), Z1
+	VMOVUPD 64(R9), Z3
+	VMOVUPD 128(R9), Z5
+	VMOVUPD 192(R9), Z7
+	VMOVUPD 256(R9), Z9
+	VMOVUPD 320(R9), Z11
+	VMOVUPD 384(R9), Z13
+	VMOVUPD 448(R9), Z15
+	VMAXPD  Z1, Z0, Z0
+	VMAXPD  Z3, Z2, Z2
+	VMAXPD  Z5, Z4, Z4
+	VMAXPD  Z7, Z6, Z6
+	VMAXPD  Z9, Z8, Z8
+	VMAXPD  Z11, Z10, Z10
+	VMAXPD  Z13, Z12, Z12
+	VMAXPD  Z15, Z14, Z14
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 128(AX)
+	VMOVUPD Z6, 192(AX)
+	VMOVUPD Z8, 256(AX)
+	VMOVUPD Z10, 320(AX)
+	VMOVUPD Z12, 384(AX)
+	VMOVUPD Z14, 448(AX)
+	ADDQ    $+512, AX
+	ADDQ    $+512, DX
+	ADDQ    $+512, R9
+	SUBQ    $+64, CX
+	JGE     mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+8, CX
+	JLT  singledone
+
+singleloop:
+	VMOVUPD (DX), Z0
+	VMOVUPD (R9), Z1
+	VMAXPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+8, CX
+	JGE     singleloop
+
+singledone:
+	ADDQ      $+8, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD.Z (R9), K1, Z1
+	VMAXPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	ADDQ R10, R9
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecRaiseToF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecRaiseToF64AVX512(SB), NOSPLIT, $0-81

@@ -130,7 +130,23 @@ func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecRaiseToF32AVX512:
+// vecMaxF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = max(src[i*lds+j], y[i*ldy+j])
+//		}
+//	}
+//
+//go:noescape
+func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecMaxF32AVX2 is the same loop.
+//
+//go:noescape
+func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// vecRaiseToF32AVX512, of a y that comes from memory:
 //
 //	for i := range m {
 //		for j := range n {
@@ -146,7 +162,7 @@ func vecRaiseToF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b flo
 //go:noescape
 func vecRaiseToF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecAccumulateF32AVX512:
+// vecAccumulateF32AVX512, likewise:
 //
 //	for i := range m {
 //		for j := range n {

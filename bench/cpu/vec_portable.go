@@ -28,7 +28,8 @@ func vecPortable[T float]() vecKernels[T] {
 		mul:           rows(mulRow[T]),
 		sub:           rows(subRow[T]),
 		div:           rows(divRow[T]),
-		raiseTo:       rows(raiseToRow[T]),
+		max:           rows(maxRow[T]),
+		raiseTo:       rows(maxRow[T]),
 		accumulate:    rows(addRow[T]),
 		geluTanh:      unary[T](geluTanh),
 		sigmoid:       unary[T](sigmoid),
@@ -194,7 +195,7 @@ func divRow[T float](dst, src, y []T, _, _ T) {
 	}
 }
 
-func raiseToRow[T float](dst, src, y []T, _, _ T) {
+func maxRow[T float](dst, src, y []T, _, _ T) {
 	for j, x := range src {
 		dst[j] = max(x, y[j])
 	}

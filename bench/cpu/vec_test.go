@@ -49,6 +49,7 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"sub", k.sub, true, func(x, y, _, _ float64) (float64, float64) { return x - y, plus(x, y) }},
 		{"div", k.div, true, func(x, y, _, _ float64) (float64, float64) { return x / y, math.Abs(x / y) }},
 		{"accumulate", k.accumulate, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
+		{"max", k.max, true, func(x, y, _, _ float64) (float64, float64) { return max(x, y), 0 }},
 		{"raiseTo", k.raiseTo, true, func(x, y, _, _ float64) (float64, float64) { return max(x, y), 0 }},
 		{"geluTanh", k.geluTanh, false, func(x, _, _, _ float64) (float64, float64) { return geluTanh(x), geluBound * math.Abs(x) }},
 		{"sigmoid", k.sigmoid, false, ulps(sigmoid, 3)},

@@ -137,6 +137,11 @@ func (ws *workspace) bytes(t *bench.Tensor) []byte {
 	return mem
 }
 
+// beyondL2 says that the workers' parts of so many bytes do not fit into their L2.
+func (ws *workspace) beyondL2(bytes int) bool {
+	return bytes/len(ws.workers) > orElse(ws.caches.L2, typicalCaches.L2)
+}
+
 // scratch allocates n elements that a kernel keeps to itself.
 func scratch[T float](ws *workspace, n int) ([]T, error) {
 	mem, err := ws.memory.alloc(int64(n) * int64(unsafe.Sizeof(T(0))))

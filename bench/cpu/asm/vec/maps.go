@@ -23,7 +23,7 @@ type mapped struct {
 	perRow  bool // a and b are one of each row
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
-	yFar    bool // only y comes from far: x stays in L1
+	yFar    bool // only y comes from memory: x stays in L1
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
@@ -71,6 +71,7 @@ func (g *gen) maps() {
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
+		{name: "Max", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
 		{name: "RaiseTo", y: true, yFar: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
 		{name: "Accumulate", y: true, yFar: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
