@@ -1,5 +1,7 @@
 package cpu
 
+import "encoding/binary"
+
 // packBlockA packs m rows of A from i0 on, steps steps from pc on.
 func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
 	whole := min(steps, g.k*g.size/stepBytes-pc) // of k; the last step may have less
@@ -24,41 +26,55 @@ func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
 			continue
 		}
 		for r := range rows {
-			to := panel[(whole*g.mr+r)*stepBytes:]
-			rest := copy(to, src[r*a.ld+whole*stepBytes:][:g.k*g.size-(pc+whole)*stepBytes])
-			for p := range to[:rest] {
-				to[p] ^= byte(g.shift())
-			}
+			flipped(panel[(whole*g.mr+r)*stepBytes:], src[r*a.ld+whole*stepBytes:][:g.k*g.size-(pc+whole)*stepBytes], g.shift())
 		}
 	}
 }
 
+// flipped copies src, xor flip.
+func flipped(dst, src []byte, flip uint64) {
+	for ; len(src) >= 8; dst, src = dst[8:], src[8:] {
+		binary.NativeEndian.PutUint64(dst, binary.NativeEndian.Uint64(src)^flip)
+	}
+	for i, x := range src {
+		dst[i] = x ^ byte(flip)
+	}
+}
+
 // packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole
-// panel, or no whole step, gets its zeros in edge before.
+// panel, or no whole group, gets its zeros in edge before.
 func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
 	depth := stepBytes / g.size // rows of a step
-	groups := depth / g.group
+	groups := steps * depth / g.group
+	rows := min(g.k-pc*depth, steps*depth)
+	group := g.nr * g.group * g.size // bytes of one in a panel
 	for j := 0; j < n; j += g.nr {
 		panel := dst[j/g.nr*g.panelB(steps):][:g.panelB(steps)]
 		cols := min(g.nr, n-j) * g.size
+		src := b.data[pc*depth*b.ld+(j0+j)*g.size:]
 		whole := 0
 		if cols == g.nr*g.size {
-			whole = min(steps, g.k/depth-pc)
+			whole = rows / g.group
 		}
-		src := b.data[pc*depth*b.ld+(j0+j)*g.size:]
 		if whole > 0 {
-			_ = src[(whole*depth-1)*b.ld+cols-1]
-			g.packB(&panel[0], &src[0], b.ld, whole*groups)
+			_ = src[(whole*g.group-1)*b.ld+cols-1]
+			g.packB(&panel[0], &src[0], b.ld, whole)
 		}
-		for s := whole; s < steps; s++ {
-			clear(edge)
-			for r := range min(depth, g.k-(pc+s)*depth) {
-				copy(edge[r*g.nr*g.size:][:cols], src[(s*depth+r)*b.ld:])
+		done := whole
+		for ; done*g.group < rows; done += depth / g.group {
+			some := min(depth, rows-done*g.group)
+			part := edge[:ceilDiv(some, g.group)*group]
+			clear(part)
+			for r := range some {
+				copy(part[r*g.nr*g.size:][:cols], src[(done*g.group+r)*b.ld:])
 			}
-			g.packB(&panel[s*g.nr*stepBytes], &edge[0], g.nr*g.size, groups)
+			g.packB(&panel[done*group], &part[0], g.nr*g.size, ceilDiv(some, g.group))
+		}
+		if have := ceilDiv(rows, g.group); have < groups {
+			clear(panel[have*group : groups*group])
 		}
 		if g.sumB != nil {
-			g.sumB(&panel[0], steps*groups)
+			g.sumB(&panel[0], groups)
 		}
 	}
 }

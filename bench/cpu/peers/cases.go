@@ -81,7 +81,7 @@ func plan(threads int) ([]testCase, error) {
 		{"matmul", "matmul", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16}},
 		{"matmul", "matmul", 0, matmulShapes[1:], []schema.DType{schema.FP64}},
 		{"matmul_packed", "matmul_packed", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
-		{"matmul_batched", "matmul_batched", 0, batchedShapes, []schema.DType{schema.FP32}},
+		{"matmul_batched", "matmul_batched", 0, batchedShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
 		{"conv_relu", "Conv2d_ReLU", 0, convShapes, []schema.DType{schema.FP32}},
 		{"conv", "Conv2d_ReLU", 1, convShapes, []schema.DType{schema.FP32}},
 		{"attention", "Full_Attention", 0, attentionShapes, []schema.DType{schema.FP32}},

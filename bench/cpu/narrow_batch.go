@@ -1,0 +1,46 @@
+package cpu
+
+// newNarrowBatch plans the products of a batch, each for one worker. A small A is packed at once.
+func newNarrowBatch(u unit, caches cacheSizes, m, n, k int) (*narrowGEMM, error) {
+	g, err := newNarrowGEMM(u, caches, 1, m, n, k)
+	if err != nil {
+		return nil, err
+	}
+	if g.mr*ceilDiv(m, g.mr)*g.steps*stepBytes > orElse(caches.L1, typicalCaches.L1)/2 {
+		return g, nil
+	}
+	if whole := wholeRows(m, g.mr); g.low && whole > 0 {
+		g.mr = whole
+	}
+	g.mc = ceilDiv(m, g.mr) * g.mr
+	return g, nil
+}
+
+// fewRows are what a tile has at least, if there are fewer than most so that they divide m: a batch
+// of small products has as many tiles at the edge as others.
+const fewRows = 8
+
+// wholeRows is the largest number from fewRows to most that divides m; 0 if none does.
+func wholeRows(m, most int) int {
+	for mr := most; mr >= fewRows; mr-- {
+		if m%mr == 0 {
+			return mr
+		}
+	}
+	return 0
+}
+
+// oneBlock says that the product is a single block, packed as a whole.
+func (g *narrowGEMM) oneBlock() bool {
+	return g.threads() == 1 && g.m <= g.mc && g.n <= g.nc && g.steps <= g.kc
+}
+
+// multiplyBlock computes C = A*B of one block, without what finds its way between blocks: that takes
+// longer than a small product.
+func (g *narrowGEMM) multiplyBlock(s narrowScratch, a, b, c byteRows) {
+	g.packBlockA(s.a, a, 0, g.m, 0, g.steps)
+	g.packBlockB(s.b, b, s.edge, 0, g.n, 0, g.steps)
+	none := ahead(s.a, len(s.a), 0, 0, g.steps)
+	t := narrowBlock{narrowGEMM: g, c: c, acc: s.c, m: g.m, n: g.n, steps: g.steps, a: s.a, b: s.b, aheadA: none, aheadB: none}
+	t.multiply()
+}
