@@ -71,8 +71,10 @@ func (b *blocks) next() error {
 	l := b.layouts[len(b.d)%len(b.layouts)]
 	var order []int
 	var runs []Run
-	if len(b.layouts) > 1 && !b.runs[0].Cold {
-		runs = append(runs, Run{Kernels: l.sides[b.coin.IntN(2)], N: 1}) // another layout is in the caches
+	if len(b.layouts) > 1 { // another one is in the caches
+		for side := range l.ws { // the unfused one has all tensors, unless each has its own
+			runs = append(runs, Run{Kernels: l.sides[side], N: 1})
+		}
 	}
 	uncounted := len(runs)
 	for range b.quads {

@@ -1,17 +1,20 @@
 package bench
 
-import "hwcal/bench/stat"
+import "slices"
 
 // Which physical pages lie behind a buffer decides which of its lines compete for a set of a
 // cache, and two kernels of the same data suffer from it unequally: of a matrix as large as L2, a
 // pair was 0.998 on some pages and 1.045 on others, time and again, with intervals of half a
 // percent (Mytkowicz, Diwan, Hauswirth and Sweeney, Producing Wrong Data Without Doing Anything
-// Obviously Wrong, 2009). So the blocks of a pair take turns between layouts, each with memory of
+// Obviously Wrong, 2009). So the blocks of a pair take turns between layouts, each with tensors of
 // its own, and the interval is that of the median layout.
 
-// layoutBytes is the memory of all layouts of a case together: what takes more lies on so many
-// pages that it has its average within itself.
+// layoutBytes is what the tensors of all layouts of a case take together, at most: what is larger lies
+// on so many pages that it has its average within itself.
 const layoutBytes = 64 << 20
+
+// layoutCounts divide the looks, so that each layout counts alike.
+var layoutCounts = []int64{10, 5, 2, 1}
 
 // layout is one place in memory of a pair.
 type layout struct {
@@ -21,15 +24,28 @@ type layout struct {
 
 type layouts []layout
 
-// layouts binds the sides of a pair in as many layouts as the first look has blocks, if there is
-// memory for them. A device that is not divided into threads spreads addresses over its caches by
-// itself: it has one. What was opened is to be closed even after an error.
-func (r *Runner) layouts(bind func(ws []Workspace) ([2][]Kernel, error), cases ...Case) (ls layouts, err error) {
-	n := 1
-	if cases[0].Place.Threads > 0 {
-		n = int(min(max(layoutBytes/(int64(len(cases))*cases[0].footprint()), 1), int64(stat.Looks[0])))
+// layoutsOf is how many there are of a pair. A device that is not divided into threads spreads
+// addresses over its caches by itself, and what begins in memory each time meets no lines of its own.
+func (r *Runner) layoutsOf(cases []Case) int {
+	if c := cases[0]; c.Place.Threads == 0 || c.Cold {
+		return 1
 	}
-	for range n {
+	var bytes int64
+	for _, c := range cases {
+		bytes += c.footprint()
+	}
+	room := int64(layoutBytes)
+	if r.Memory > 0 {
+		room = min(room, r.Memory)
+	}
+	i := slices.IndexFunc(layoutCounts, func(n int64) bool { return n*bytes <= room || n == 1 })
+	return int(layoutCounts[i])
+}
+
+// layouts binds the sides of a pair in each of its layouts. What was opened is to be closed even after
+// an error.
+func (r *Runner) layouts(bind func(ws []Workspace) ([2][]Kernel, error), cases ...Case) (ls layouts, err error) {
+	for range r.layoutsOf(cases) {
 		ls = append(ls, layout{})
 		l := &ls[len(ls)-1]
 		for _, c := range cases {

@@ -114,7 +114,7 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 			}
 			// Running out of time between two looks takes the place of the next
 			// one, so that there are never more than four.
-			out.Decision = stat.Decide(b.d)
+			out.Decision = stat.Decide(b.d, len(b.layouts))
 			if out.Verdict != schema.Inconclusive || spent || n >= maxBlocks {
 				return nil
 			}

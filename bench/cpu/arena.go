@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"unsafe"
 )
 
@@ -16,6 +17,7 @@ type arena struct {
 	whole []byte // as mapped
 	mem   []byte // the aligned part
 	used  int
+	gaps  *rand.Rand
 }
 
 // newArena maps size bytes on pages of the wanted kind.
@@ -25,13 +27,19 @@ func newArena(size int64, huge bool) (*arena, error) {
 		return nil, fmt.Errorf("cpu: map %d bytes: %w", size, err)
 	}
 	skip := (hugePage - int(uintptr(unsafe.Pointer(&whole[0]))%hugePage)) % hugePage
-	return &arena{whole: whole, mem: whole[skip : skip+int(size)]}, nil
+	a := &arena{whole: whole, mem: whole[skip : skip+int(size)]}
+	a.reset()
+	return a, nil
 }
 
-// alloc cuts n bytes, aligned to 4 KiB plus a colour that differs from buffer to
-// buffer, so that the streams of one kernel do not compete for one set of L1.
+// mostGap is the number of pages between which buffers are set apart at random: as many as a way of
+// L2 has. The buffers of one case would else compete for the same sets whenever it is laid out.
+const mostGap = 16
+
+// alloc cuts n bytes, some pages behind the last ones, aligned to 4 KiB plus a colour that differs from
+// buffer to buffer, so that the streams of one kernel do not compete for one set of L1.
 func (a *arena) alloc(n int64) ([]byte, error) {
-	start := (a.used + 4095) &^ 4095
+	start := (a.used+4095)&^4095 + a.gaps.IntN(mostGap)*4096
 	start += start / 4096 % 8 * 256
 	end := int64(start) + n
 	if end > int64(len(a.mem)) {
@@ -41,7 +49,8 @@ func (a *arena) alloc(n int64) ([]byte, error) {
 	return a.mem[start:end:end], nil
 }
 
-func (a *arena) reset() { a.used = 0 }
+// reset takes all buffers back; the next ones have the same places.
+func (a *arena) reset() { a.used, a.gaps = 0, rand.New(rand.NewPCG(1, 1)) }
 
 func (a *arena) close() error { return unmapMemory(a.whole) }
 

@@ -79,7 +79,7 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 	}
 }
 
-// colReduction is that of a matrix of m rows of n elements, which come from memory if they are far.
+// colReduction is that of a matrix of m rows of n elements, which come from beyond L2 if they are far.
 type colReduction[T float] struct {
 	partial [][]T  // of each worker
 	columns []span // of each worker
@@ -101,17 +101,17 @@ func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int, far bo
 		partial: partial, columns: partsOf(ws, n, lineElems),
 		set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down, join := k.colSum, k.accumulate
+	down, addRows := k.colSum, k.accumulate
 	switch r {
 	case bench.ReduceMax:
-		down, join, x.join, x.empty = k.colMax, k.raiseTo, k.max, T(math.Inf(-1))
+		down, addRows, x.join, x.empty = k.colMax, k.raiseTo, k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
 		x.factor = T(1 / float64(m))
 	}
 	if !far {
-		join = x.join
+		addRows = x.join
 	}
-	x.down = func(dst, rows []T) { join.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
+	x.down = func(dst, rows []T) { addRows.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
 	if rowBytes := n * int(unsafe.Sizeof(x.empty)); rowBytes <= shortRow {
 		most := shortRows / rowBytes
 		x.down = func(dst, rows []T) {

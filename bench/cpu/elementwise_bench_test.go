@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkElementwise reports the bandwidth of each element-wise operation as a share
-// of that of the stream kernel `copy` (of `read` where the result is a number a row or column) on
+// of that of the stream kernel `copy` (of `read` where the result is less than an eighth of the input) on
 // the same working set and threads, in each level
 // of the memory: the median over pairs of samples, one right after the other. Transcendental
 // functions take longer than L1 and L2 to copy: what binds them there is arithmetic.
@@ -93,10 +93,10 @@ func elementwiseOps(d schema.DType, bytes int64) []bench.Op {
 // side is one kernel of the comparison.
 type side struct {
 	body  func(*worker)
-	bytes int64 // of an execution
-	n     int   // executions of a sample
-	rates []float64
-	share []float64
+	bytes int64     // of an execution
+	n     int       // executions of a sample
+	rates []float64 // bytes a second, of each sample
+	share []float64 // of what was sampled right before
 }
 
 // sample gives the bandwidth, of caches that hold what the last execution left.

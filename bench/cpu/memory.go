@@ -14,6 +14,10 @@ type memory struct {
 	numa   bench.NUMA // where arenas are bound to, if anywhere
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
+	open   int   // workspaces
+	// storesPast says of results of the open workspaces whether they are stored past the caches,
+	// see storing.
+	storesPast map[storesKey]bool
 }
 
 // arenaBytes is the smallest arena.
@@ -40,13 +44,21 @@ func (m *memory) alloc(n int64) ([]byte, error) {
 	return a.alloc(n)
 }
 
-// reset takes all buffers back. Several arenas are given up for one that would
-// have held everything.
-func (m *memory) reset() error {
-	switch len(m.arenas) {
-	case 0: // another workspace that was open with this one gave it back
+// enter counts a workspace that is opened.
+func (m *memory) enter() {
+	if m.open++; m.storesPast == nil {
+		m.storesPast = map[storesKey]bool{}
+	}
+}
+
+// leave takes all buffers back when the last workspace is closed. Several arenas are given up for one
+// that would have held everything.
+func (m *memory) leave() error {
+	if m.open--; m.open > 0 {
 		return nil
-	case 1:
+	}
+	m.storesPast = nil
+	if len(m.arenas) == 1 {
 		m.arenas[0].reset()
 		return nil
 	}

@@ -9,19 +9,19 @@ func newNarrowBatch(u unit, caches cacheSizes, m, n, k int) (*narrowGEMM, error)
 	if g.mr*ceilDiv(m, g.mr)*g.steps*stepBytes > orElse(caches.L1, typicalCaches.L1)/2 {
 		return g, nil
 	}
-	if whole := wholeRows(m, g.mr); g.low && whole > 0 {
-		g.mr = whole
+	if rows := dividingRows(m, g.mr); g.low && rows > 0 {
+		g.mr = rows
 	}
 	g.mc = ceilDiv(m, g.mr) * g.mr
 	return g, nil
 }
 
-// fewRows are what a tile has at least, if there are fewer than most so that they divide m: a batch
-// of small products has as many tiles at the edge as others.
+// fewRows is the least height to which a tile is cut so that it divides m: shorter ones would cost more
+// than one tile at the edge.
 const fewRows = 8
 
-// wholeRows is the largest number from fewRows to most that divides m; 0 if none does.
-func wholeRows(m, most int) int {
+// dividingRows is the largest number from fewRows to most that divides m; 0 if none does.
+func dividingRows(m, most int) int {
 	for mr := most; mr >= fewRows; mr-- {
 		if m%mr == 0 {
 			return mr

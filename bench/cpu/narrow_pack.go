@@ -41,8 +41,8 @@ func flipped(dst, src []byte, flip uint64) {
 	}
 }
 
-// packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole
-// panel, or no whole group, gets its zeros in edge before.
+// packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole panel, or no
+// whole group, gets its zeros in edge before; groups behind the last row are zeros in the panel.
 func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
 	depth := stepBytes / g.size // rows of a step
 	groups := steps * depth / g.group

@@ -220,14 +220,13 @@ func TestNarrowPatterns(t *testing.T) {
 	})
 }
 
-// Layers are fused in every narrow type, but those of int8 that have no integer form.
 // Products of a batch: widened, of one block, of rows that fill tiles and of some that do not, of
 // steps and groups that are not whole, of several blocks.
 func TestNarrowBatch(t *testing.T) {
 	eachUnit(t, func(t *testing.T, u unit) {
 		b := testBackend(t, "")
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
-		for _, text := range []string{"3x5x7x9", "5x16x16x16", "3x33x17x65", "4x32x32x32", "3x13x32x34", "2x30x64x67", "1x1x1x33", "2x200x40x300"} {
+		for _, text := range []string{"3x5x7x9", "5x16x16x16", "3x33x17x65", "4x32x32x32", "3x13x32x34", "2x30x64x67", "1x1x1x33", "2x200x40x300", "2x16x600x64", "2x8x512x64", "2x3x70x40"} {
 			for _, threads := range threadCounts(b) {
 				verifyIn(t, b, "matmul_batched", text, u.dtype, threads)
 			}
@@ -235,6 +234,7 @@ func TestNarrowBatch(t *testing.T) {
 	})
 }
 
+// Layers are fused in every narrow type, but those of int8 that have no integer form.
 func TestNarrowFusion(t *testing.T) {
 	floats := []string{"Linear_Bias", "Linear_Bias_ReLU", "Linear_Bias_GELU", "Linear_Bias_SiLU", "Linear_Bias_Residual", "Linear_Bias_GELU_Linear", "SwiGLU", "Linear_LayerNorm"}
 	for d, want := range map[schema.DType][]string{schema.BF16: floats, schema.FP16: floats, schema.INT8: floats[:2]} {

@@ -11,11 +11,12 @@ import (
 // cache. What a last level holds is known only to those who measure it: a virtual machine
 // claims the host's. So where the result does not fit into L2 both ways are tried on the
 // case itself, once: whoever binds the same operations to the same tensors again gets the same
-// code. An operation of a chain is tried with a reader behind it, as its result is read: in L3
+// code, in other memory too. An operation of a chain is tried with a reader behind it, as its result is read: in L3
 // stores past the caches are a draw alone, and cost half of what follows.
 
-// storesKey tells results apart: by the operations, and the tensor that they write.
+// storesKey tells results apart: by the kernel family, the operations, and the tensor that they write.
 type storesKey struct {
+	isa        ISA
 	operations string
 	out        *bench.Tensor
 }
@@ -31,15 +32,15 @@ func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *
 		past(w)
 		storeFence()
 	}}
-	key := storesKey{c.String(), c.Output()}
-	chosen, known := ws.storesPast[key]
+	key := storesKey{ws.isa, c.String(), c.Output()}
+	chosen, known := ws.memory.storesPast[key]
 	if !known {
 		var then []func(w *worker)
 		if ws.chained {
 			then = append(then, readBack(ws, c.Output()))
 		}
 		chosen = faster(ws.team, k, plain, then...)
-		ws.storesPast[key] = chosen
+		ws.memory.storesPast[key] = chosen
 	}
 	if chosen {
 		return k

@@ -146,7 +146,7 @@ func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecRaiseToF32AVX512, of a y that comes from memory:
+// vecRaiseToF32AVX512, of a y from beyond L2:
 //
 //	for i := range m {
 //		for j := range n {

@@ -23,11 +23,9 @@ type workspace struct {
 	memory  *memory
 	tensors map[*bench.Tensor][]byte
 	packed  map[packedKey][]byte
-	// storesPast says of results whether they are stored past the caches, see storing.
-	storesPast map[storesKey]bool
-	chained    bool   // the case is a chain of operations
-	shared     []byte // see sharedScratch
-	closers    []func()
+	chained bool   // the case is a chain of operations
+	shared  []byte // see sharedScratch
+	closers []func()
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -55,12 +53,13 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	ws := &workspace{
 		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
-		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{}, storesPast: map[storesKey]bool{},
+		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
 		chained: len(c.Chain) > 1,
 	}
 	if c.SmallPages {
 		ws.memory = &b.memory[0]
 	}
+	ws.memory.enter()
 	inputs := map[*bench.Tensor]int{}
 	for i, t := range c.Chain.Inputs() {
 		inputs[t] = i
@@ -248,5 +247,5 @@ func (ws *workspace) Close() error {
 	for _, f := range ws.closers {
 		f()
 	}
-	return ws.memory.reset()
+	return ws.memory.leave()
 }

@@ -82,8 +82,67 @@ func TestDecide(t *testing.T) {
 		{"four bad blocks of twenty", append(constant(16, 1.10), 0, 0, 0, 0), schema.Fuse},
 		{"five bad blocks of twenty", append(constant(15, 1.10), 0, 0, 0, 0, 0), schema.Inconclusive},
 	} {
-		if got := Decide(c.d); got.Verdict != c.want {
+		if got := Decide(c.d, 1); got.Verdict != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What is so in some layouts is no verdict, however often each is asked.
+func TestDecideLayouts(t *testing.T) {
+	for _, c := range []struct {
+		layouts, gain, blocks int
+		want                  schema.Verdict
+	}{
+		{10, 0, 10, schema.Neutral},
+		{10, 1, 10, schema.Inconclusive},
+		{10, 1, 20, schema.Neutral},
+		{10, 2, 80, schema.Inconclusive},
+		{10, 8, 80, schema.Inconclusive},
+		{10, 9, 20, schema.Fuse},
+		{5, 4, 80, schema.Inconclusive},
+		{2, 1, 80, schema.Inconclusive},
+		{2, 2, 10, schema.Fuse},
+		{1, 1, 10, schema.Fuse},
+	} {
+		var d []float64
+		for i := range c.blocks {
+			if i%c.layouts < c.gain {
+				d = append(d, math.Log(1.1))
+			} else {
+				d = append(d, 0)
+			}
+		}
+		if got := Decide(d, c.layouts); got.Verdict != c.want {
+			t.Errorf("%d of %d layouts, %d blocks: %+v, want %s", c.gain, c.layouts, c.blocks, got, c.want)
+		}
+	}
+}
+
+// Layouts that differ by 2.5%, and blocks by 0.3%: the interval holds the median at every look.
+func TestLayoutIntervalCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, layouts := range []int{5, 10} {
+		missed := 0
+		const trials = 2000
+		for range trials {
+			own := make([]float64, layouts)
+			for i := range own {
+				own[i] = 0.025 * rng.NormFloat64()
+			}
+			var d []float64
+			for i := range Looks[3] {
+				d = append(d, own[i%layouts]+0.003*rng.NormFloat64())
+			}
+			for _, n := range Looks {
+				if dec := Decide(d[:n], layouts); dec.Low > 1 || dec.High < 1 {
+					missed++
+					break
+				}
+			}
+		}
+		if rate := float64(missed) / trials; rate > 0.08 {
+			t.Errorf("%d layouts: the interval missed the median in %.1f%% of the trials", layouts, 100*rate)
 		}
 	}
 }
@@ -106,7 +165,7 @@ func TestSameCodeIsNeverDecided(t *testing.T) {
 			for len(d) < n {
 				d = append(d, LogRatio([]float64{sample(), sample()}, []float64{sample(), sample()}))
 			}
-			if v := Decide(d).Verdict; v == schema.Fuse || v == schema.Avoid {
+			if v := Decide(d, 1).Verdict; v == schema.Fuse || v == schema.Avoid {
 				wrong++
 			} else if v == schema.Neutral {
 				break

@@ -29,14 +29,23 @@ func LogRatio(unfused, fused []float64) float64 {
 	return math.Log(slices.Min(unfused) / slices.Min(fused))
 }
 
-// Decide judges a pair by its log ratios d, of which there must be one at least.
-// Fewer than the first look allow no interval at this confidence: [min, max] is
+// Decide judges a pair by its log ratios d, of which there must be one at least, taken in so many
+// layouts in turn. Fewer than the first look allow no interval at this confidence: [min, max] is
 // given, and the verdict is inconclusive.
-func Decide(d []float64) Decision {
+//
+// However many blocks there are, they say no more of other layouts than the layouts do that they were
+// taken in: the interval holds that of the median of these, each with the median of its blocks, too,
+// or all of them if they are too few for one.
+func Decide(d []float64, layouts int) Decision {
 	sorted := slices.Sorted(slices.Values(d))
 	n := len(sorted)
 	k := rank(n, lookAlpha)
 	low, high := sorted[max(k, 1)-1], sorted[n-max(k, 1)]
+	if layouts > 1 {
+		medians := layoutMedians(d, layouts)
+		k := max(rank(len(medians), 1-Confidence), 1)
+		low, high = min(low, medians[k-1]), max(high, medians[len(medians)-k])
+	}
 	dec := Decision{
 		Speedup: math.Exp(median(sorted)),
 		Low:     math.Exp(low),
@@ -48,4 +57,19 @@ func Decide(d []float64) Decision {
 		dec.Verdict = schema.VerdictOf(dec.Low, dec.High)
 	}
 	return dec
+}
+
+// layoutMedians are those of the blocks of each layout, sorted.
+func layoutMedians(d []float64, layouts int) []float64 {
+	var medians []float64
+	for at := range min(layouts, len(d)) {
+		var own []float64
+		for i := at; i < len(d); i += layouts {
+			own = append(own, d[i])
+		}
+		slices.Sort(own)
+		medians = append(medians, median(own))
+	}
+	slices.Sort(medians)
+	return medians
 }

@@ -1,0 +1,76 @@
+package cpu
+
+import (
+	"testing"
+	"unsafe"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
+
+// Workspaces that are open together share no memory, in whichever order they are closed, and what all
+// of them took is there again when the last one is.
+func TestOpenTogether(t *testing.T) {
+	b := testBackend(t, "")
+	c := caseOf(t, "Linear_Bias", "64x64x64", schema.FP32, 1)
+	open := func() *workspace {
+		ws, err := b.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ws.(*workspace)
+	}
+	where := func(ws *workspace) (lo, hi uintptr) {
+		lo = ^uintptr(0)
+		for _, mem := range ws.tensors {
+			at := uintptr(unsafe.Pointer(&mem[0]))
+			lo, hi = min(lo, at), max(hi, at+uintptr(len(mem)))
+		}
+		return lo, hi
+	}
+	one, other := open(), open()
+	first, _ := where(one)
+	if err := one.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := open()
+	lo, hi := where(other)
+	if l, h := where(third); l < hi && lo < h {
+		t.Error("a workspace was opened in the memory of one that is open")
+	}
+	for _, ws := range []bench.Workspace{third, other} {
+		if err := ws.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := open()
+	defer again.Close()
+	if at, _ := where(again); at != first {
+		t.Error("memory of closed workspaces is not used again")
+	}
+}
+
+// The buffers of a case lie at other distances from each other in another layout: a way of L2 has a
+// set for each line of 64 KiB.
+func TestLayoutsDiffer(t *testing.T) {
+	a, err := newArena(16<<20, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	distances := map[uintptr]bool{}
+	for range 10 {
+		var at [2]uintptr
+		for i := range at {
+			mem, err := a.alloc(10000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at[i] = uintptr(unsafe.Pointer(&mem[0]))
+		}
+		distances[(at[1]-at[0])%(64<<10)/4096] = true
+	}
+	if len(distances) < 5 {
+		t.Errorf("%d distances in ten layouts", len(distances))
+	}
+}
