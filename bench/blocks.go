@@ -34,8 +34,8 @@ type blocks struct {
 // newBlocks prepares blocks whose samples have so many executions a side, for n of the case.
 func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
 	b := &blocks{layouts: ls, n: float64(n), coin: rand.New(rand.NewPCG(c.Seed, uint64(c.Chain.FLOP())))}
-	for i, n := range executions {
-		b.runs[i] = Run{N: n, Cold: c.Cold}
+	for side, count := range executions {
+		b.runs[side] = Run{N: count, Cold: c.Cold}
 	}
 	ts, err := ls[0].ws[0].Samples([]Run{b.run(ls[0], 0), b.run(ls[0], 1)})
 	if err != nil {
@@ -71,8 +71,10 @@ func (b *blocks) next() error {
 	l := b.layouts[len(b.d)%len(b.layouts)]
 	var order []int
 	var runs []Run
-	if len(b.layouts) > 1 { // another one is in the caches
-		for side := range l.ws { // the unfused one has all tensors, unless each has its own
+	if len(b.layouts) > 1 {
+		// Another one is in the caches. The unfused side of a pair brings all tensors back; sides
+		// with a workspace each bring their own.
+		for side := range l.ws {
 			runs = append(runs, Run{Kernels: l.sides[side], N: 1})
 		}
 	}

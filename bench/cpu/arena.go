@@ -32,14 +32,14 @@ func newArena(size int64, huge bool) (*arena, error) {
 	return a, nil
 }
 
-// mostGap is the number of pages between which buffers are set apart at random: as many as a way of
-// L2 has. The buffers of one case would else compete for the same sets whenever it is laid out.
-const mostGap = 16
+// gapPages are those among which the beginning of a buffer is drawn: as many as a way of L2 has. The
+// buffers of a case would else lie at the same distances, and compete for the same sets, in every layout.
+const gapPages = 16
 
 // alloc cuts n bytes, some pages behind the last ones, aligned to 4 KiB plus a colour that differs from
 // buffer to buffer, so that the streams of one kernel do not compete for one set of L1.
 func (a *arena) alloc(n int64) ([]byte, error) {
-	start := (a.used+4095)&^4095 + a.gaps.IntN(mostGap)*4096
+	start := (a.used+4095)&^4095 + a.gaps.IntN(gapPages)*4096
 	start += start / 4096 % 8 * 256
 	end := int64(start) + n
 	if end > int64(len(a.mem)) {

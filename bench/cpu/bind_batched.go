@@ -66,7 +66,7 @@ func bindNarrowBatched(ws *workspace, c bench.Chain) (*kernel, error) {
 		return func(i int) byteRows { return byteRows{mem[i*size:][:size:size], ld} }
 	}
 	multiply := func(s narrowScratch, a, b, c byteRows) { g.run(0, s, a, b, nil, c, nil) }
-	if g.oneBlock() && m >= fewRows/2 { // fewer rows take B as it comes
+	if g.oneBlock() {
 		multiply = g.multiplyBlock
 	}
 	xs, wts, ys := each(x), each(weights), each(out)

@@ -101,10 +101,10 @@ func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int, far bo
 		partial: partial, columns: partsOf(ws, n, lineElems),
 		set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down, addRows := k.colSum, k.accumulate
+	down, addRows := k.colSum, k.addFar
 	switch r {
 	case bench.ReduceMax:
-		down, addRows, x.join, x.empty = k.colMax, k.raiseTo, k.max, T(math.Inf(-1))
+		down, addRows, x.join, x.empty = k.colMax, k.maxFar, k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
 		x.factor = T(1 / float64(m))
 	}

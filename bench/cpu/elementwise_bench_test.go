@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"hwcal/bench"
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
 // BenchmarkElementwise reports the bandwidth of each element-wise operation as a share
-// of that of the stream kernel `copy` (of `read` where the result is less than an eighth of the input) on
-// the same working set and threads, in each level
-// of the memory: the median over pairs of samples, one right after the other. Transcendental
-// functions take longer than L1 and L2 to copy: what binds them there is arithmetic.
+// of that of the stream kernel `copy` (of `read` where the result is an eighth of the input or less)
+// on the same working set and threads, in each level of the memory: the median over pairs of
+// samples, one right after the other. Transcendental functions take longer than L1 and L2 to
+// copy: what binds them there is arithmetic.
 func BenchmarkElementwise(b *testing.B) {
 	isas, err := ISAs()
 	if err != nil {
@@ -156,10 +157,7 @@ func shares(b *testing.B, backend *Backend, d schema.DType, bytes int64, threads
 	}
 }
 
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
-}
+func median(x []float64) float64 { return stat.Summarize(x, stat.Larger).Median }
 
 // streaming is a stream kernel over two tensors.
 func streaming(ws *workspace, name string, first, second *bench.Tensor) func(w *worker) {

@@ -56,7 +56,7 @@ func timed(tm *team, n int, body func(w *worker)) (d time.Duration) {
 func benchBuffers[T float](b testing.TB, lens ...int) [][]T {
 	var total int64
 	for _, n := range lens {
-		total += int64(n)*int64(unsafe.Sizeof(T(0))) + (mostGap+2)*4096
+		total += int64(n)*int64(unsafe.Sizeof(T(0))) + (gapPages+2)*4096
 	}
 	ar, err := newArena(total, true)
 	if err != nil {

@@ -30,9 +30,12 @@ func dividingRows(m, most int) int {
 	return 0
 }
 
-// oneBlock says that the product is a single block, packed as a whole.
+// narrowSkinnyRows are so few that B is read as it comes, in half the time that packing takes.
+const narrowSkinnyRows = 3
+
+// oneBlock says that the product is a single block for one worker, packed as a whole.
 func (g *narrowGEMM) oneBlock() bool {
-	return g.threads() == 1 && g.m <= g.mc && g.n <= g.nc && g.steps <= g.kc
+	return g.m > narrowSkinnyRows && g.m <= g.mc && g.n <= g.nc && g.steps <= g.kc
 }
 
 // multiplyBlock computes C = A*B of one block, without what finds its way between blocks: that takes

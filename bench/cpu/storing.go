@@ -11,8 +11,8 @@ import (
 // cache. What a last level holds is known only to those who measure it: a virtual machine
 // claims the host's. So where the result does not fit into L2 both ways are tried on the
 // case itself, once: whoever binds the same operations to the same tensors again gets the same
-// code, in other memory too. An operation of a chain is tried with a reader behind it, as its result is read: in L3
-// stores past the caches are a draw alone, and cost half of what follows.
+// code, in other memory too. An operation of a chain is tried with a reader behind it, as its
+// result is read: in L3 stores past the caches are a draw alone, and cost half of what follows.
 
 // storesKey tells results apart: by the kernel family, the operations, and the tensor that they write.
 type storesKey struct {

@@ -51,8 +51,8 @@ type vecKernels[T float] struct {
 	sub           mapKernel[T] // x - y
 	div           mapKernel[T] // x / y
 	max           mapKernel[T] // max(x, y)
-	raiseTo       mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
-	accumulate    mapKernel[T] // x + y, likewise
+	maxFar        mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
+	addFar        mapKernel[T] // x + y, likewise
 	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid       mapKernel[T] // 1/(1 + e^-x)
 	copy          mapKernel[T] // x

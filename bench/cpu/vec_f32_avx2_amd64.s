@@ -3919,9 +3919,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRaiseToF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecRaiseToF32AVX2(SB), NOSPLIT, $0-73
+TEXT ·vecMaxFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -4066,9 +4066,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAccumulateF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecAccumulateF32AVX2(SB), NOSPLIT, $0-73
+TEXT ·vecAddFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX

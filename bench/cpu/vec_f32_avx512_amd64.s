@@ -5219,9 +5219,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRaiseToF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRaiseToF32AVX512(SB), NOSPLIT, $0-73
+TEXT ·vecMaxFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -5406,9 +5406,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAccumulateF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecAccumulateF32AVX512(SB), NOSPLIT, $0-73
+TEXT ·vecAddFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX

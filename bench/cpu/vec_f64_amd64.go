@@ -165,16 +165,16 @@ func vecMaxF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecMaxF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecRaiseToF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecMaxFarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecRaiseToF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecMaxFarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAccumulateF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddFarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAccumulateF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddFarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
 func vecGeluTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)

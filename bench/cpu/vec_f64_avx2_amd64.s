@@ -4556,9 +4556,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRaiseToF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecMaxFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecRaiseToF64AVX2(SB), NOSPLIT, $0-81
+TEXT ·vecMaxFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX
@@ -4703,9 +4703,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAccumulateF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecAddFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, MMX+
-TEXT ·vecAccumulateF64AVX2(SB), NOSPLIT, $0-81
+TEXT ·vecAddFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ldd+24(FP), DX

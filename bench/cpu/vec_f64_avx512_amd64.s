@@ -6319,9 +6319,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecRaiseToF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecMaxFarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecRaiseToF64AVX512(SB), NOSPLIT, $0-81
+TEXT ·vecMaxFarF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX
@@ -6506,9 +6506,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAccumulateF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecAddFarF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·vecAccumulateF64AVX512(SB), NOSPLIT, $0-81
+TEXT ·vecAddFarF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
 	MOVQ ldd+24(FP), BX

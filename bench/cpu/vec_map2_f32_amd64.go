@@ -146,7 +146,7 @@ func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecRaiseToF32AVX512, of a y from beyond L2:
+// vecMaxFarF32AVX512, of a y from beyond L2:
 //
 //	for i := range m {
 //		for j := range n {
@@ -155,14 +155,14 @@ func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecRaiseToF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecRaiseToF32AVX2 is the same loop.
+// vecMaxFarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRaiseToF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecAccumulateF32AVX512, likewise:
+// vecAddFarF32AVX512, likewise:
 //
 //	for i := range m {
 //		for j := range n {
@@ -171,9 +171,9 @@ func vecRaiseToF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecAccumulateF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecAccumulateF32AVX2 is the same loop.
+// vecAddFarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAccumulateF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)

@@ -46,6 +46,8 @@ func (g *gen) maps() {
 	geluTanh := []konst{g.num(0), magic, g.num(g.geluTanhMax())}
 	silu := []konst{g.num(0), magic, g.num(g.siluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
+	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
+	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	same := func(x reg.Register, _ args) reg.Register { return x }
 	sigmoid := []konst{g.num(g.sigmoidMax()), g.num(-g.sigmoidMax()), g.num(1), magic}
@@ -63,7 +65,7 @@ func (g *gen) maps() {
 		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRelu", a: true, b: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(affine(x, v)) }},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
-		{name: "Add", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
+		{name: "Add", y: true, unroll: 8, f: sum},
 		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
 		{name: "AddGelu", y: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
 		{name: "AddSilu", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
@@ -71,9 +73,9 @@ func (g *gen) maps() {
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
-		{name: "Max", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
-		{name: "RaiseTo", y: true, yFar: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }},
-		{name: "Accumulate", y: true, yFar: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return add(x, v.y()) }},
+		{name: "Max", y: true, unroll: 8, f: larger},
+		{name: "MaxFar", y: true, yFar: true, unroll: 8, f: larger},
+		{name: "AddFar", y: true, yFar: true, unroll: 8, f: sum},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", unroll: 8, f: same},
