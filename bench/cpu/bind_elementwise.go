@@ -11,10 +11,12 @@ import (
 func init() {
 	for _, chain := range []string{
 		"add", "sub", "mul", "div", "bias", "mask", "exp", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh",
-		"dropout", "copy", "set", "bias+gelu+dropout",
+		"copy", "set",
 	} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
+	register("dropout", bindDropout[float32], bindDropout[float64])
+	register("bias+gelu+dropout", bindSteps[float32], bindSteps[float64])
 	register("scale", bindScale[float32], bindScale[float64])
 	register("channel_bias", bindChannelBias[float32], bindChannelBias[float64])
 	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
@@ -49,46 +51,55 @@ func partsOf(ws *workspace, n, grain int) []span {
 	return parts
 }
 
-// bindElementwise runs the first step from the input to the output, and those that
-// follow in place, on tiles that stay in L1 between.
+// bindElementwise runs one kernel on whole tensors: seen as rows, each as long as what they meet.
 func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k := vecKernelsFor[T](ws.isa)
+	m, dst := newMapping(ws, &k, c), data[T](ws, c.Output())
+	src, width := dst, len(dst) // an operation without input reads nothing
+	if len(c[0].In) > 0 {
+		src = data[T](ws, c[0].In[0])
+	}
+	if len(m.y) > 0 {
+		width = len(m.y)
+	}
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), width, func(at, j, rows, n int) {
+			var y *T
+			if len(m.y) > 0 {
+				y = &m.y[j]
+			}
+			m.kernel(&dst[at], &src[at], y, width, width, 0, rows, n, m.a, m.b, nt)
+		})
+	}), nil
+}
+
+func bindDropout[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k := vecKernelsFor[T](ws.isa)
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	d := newDropper(&k, c[0].Params.(bench.DropoutParams), len(dst))
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) { d.slice(dst[at:][:n], src[at:][:n], at, nt) })
+	}), nil
+}
+
+// bindSteps runs the first step from the input to the output, and those that follow in place, on
+// tiles that stay in L1 between.
+func bindSteps[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	steps, err := newSteps[T](ws, c)
 	if err != nil {
 		return nil, err
 	}
-	dst := data[T](ws, c.Output())
-	src := dst // an operation without input reads nothing
-	if len(c[0].In) > 0 {
-		src = data[T](ws, c[0].In[0])
-	}
-	width, limit := widthOf(c.Output()), len(dst)
-	if len(steps) > 1 {
-		limit = orElse(ws.caches.L1, typicalCaches.L1) / 2 / int(unsafe.Sizeof(T(0)))
-	}
-	work := tilesOf(ws, len(dst), width, limit)
-	body := func(steps []step[T]) func(w *worker) {
-		return func(w *worker) {
-			for _, t := range work[w.id] {
-				to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
-				for _, s := range steps {
-					s(to, width, from, width, t.i, t.j, t.m, t.n)
-					from = to
-				}
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	width := widthOf(c.Output())
+	work := tilesOf(ws, len(dst), width, orElse(ws.caches.L1, typicalCaches.L1)/2/int(unsafe.Sizeof(T(0))))
+	return elementwise(ws, c.String(), func(w *worker) {
+		for _, t := range work[w.id] {
+			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
+			for _, s := range steps {
+				s(to, width, from, width, t.i, t.j, t.m, t.n)
+				from = to
 			}
 		}
-	}
-	if len(steps) > 1 {
-		return elementwise(ws, c.String(), body(steps)), nil
-	}
-	past, err := stepsStoring[T](ws, c, true)
-	if err != nil {
-		return nil, err
-	}
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		if nt {
-			return body(past)
-		}
-		return body(steps)
 	}), nil
 }
 
@@ -122,16 +133,21 @@ func tiles(lo, hi, width, limit int) []tile {
 	return all
 }
 
-// inTiles lets each worker run f over its part of rows of the given width: on m x n
+// inTiles is a kernel of eachTile.
+func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n int)) *kernel {
+	return elementwise(ws, chain, eachTile(ws, elems, width, f))
+}
+
+// eachTile lets each worker run f over its part of rows of the given width: on m x n
 // elements, from index at and column j on, few enough for a call that the collector
 // cannot interrupt.
-func inTiles(ws *workspace, chain string, elems, width int, f func(at, j, m, n int)) *kernel {
+func eachTile(ws *workspace, elems, width int, f func(at, j, m, n int)) func(w *worker) {
 	work := tilesOf(ws, elems, width, vecCall)
-	return elementwise(ws, chain, func(w *worker) {
+	return func(w *worker) {
 		for _, t := range work[w.id] {
 			f(t.i*width+t.j, t.j, t.m, t.n)
 		}
-	})
+	}
 }
 
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
@@ -178,16 +194,17 @@ func inChannels(ws *workspace, name string, t *bench.Tensor, f func(at, channel,
 func eachChannel(ws *workspace, t *bench.Tensor, f func(at, channel, m, n int)) func(w *worker) {
 	images, channels, spatial := int(t.Dims[0]), int(t.Dims[1]), pixelsOf(t)
 	most := max(1, vecCall/spatial) // rows of a call
-	parts := partsOf(ws, images*channels, 1)
+	work := make([][]tile, len(ws.workers))
+	for i, p := range partsOf(ws, images*channels, 1) {
+		for lo := p.lo; lo < p.hi; {
+			m := min(most, p.hi-lo, channels-lo%channels) // none of the next image
+			work[i] = append(work[i], tile{lo, lo % channels, m, spatial})
+			lo += m
+		}
+	}
 	return func(w *worker) {
-		p := parts[w.id]
-		for first := p.lo / channels * channels; first < p.hi; first += channels {
-			// The channels of an image.
-			for i := max(first, p.lo); i < min(first+channels, p.hi); {
-				m := min(most, min(first+channels, p.hi)-i)
-				f(i*spatial, i-first, m, spatial)
-				i += m
-			}
+		for _, t := range work[w.id] {
+			f(t.i*spatial, t.j, t.m, t.n)
 		}
 	}
 }

@@ -18,11 +18,10 @@ type dropper[T float] struct {
 	scale       T
 	least, seed uint32
 	width       int
-	nt          bool
 }
 
-func newDropper[T float](k *vecKernels[T], p bench.DropoutParams, width int, nt bool) dropper[T] {
-	return dropper[T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width, nt}
+func newDropper[T float](k *vecKernels[T], p bench.DropoutParams, width int) dropper[T] {
+	return dropper[T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width}
 }
 
 // step runs over rows that follow each other without a gap at once.
@@ -31,14 +30,14 @@ func (d dropper[T]) step(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
 		m, n = 1, m*n
 	}
 	for i := range m {
-		d.slice(dst[i*ldd:][:n], src[i*lds:][:n], (i0+i)*d.width+j0)
+		d.slice(dst[i*ldd:][:n], src[i*lds:][:n], (i0+i)*d.width+j0, false)
 	}
 }
 
 // slice treats the elements from index first of the tensor on.
-func (d dropper[T]) slice(dst, src []T, first int) {
+func (d dropper[T]) slice(dst, src []T, first int, nt bool) {
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
-		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl, d.nt)
+		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl, nt)
 	}
 }

@@ -12,19 +12,14 @@ type step[T float] func(dst []T, ldd int, src []T, lds, i0, j0, m, n int)
 
 // newSteps cuts a chain into steps, of two operations where one kernel does both.
 func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
-	return stepsStoring[T](ws, c, false)
-}
-
-// stepsStoring are steps that store past the caches, or not.
-func stepsStoring[T float](ws *workspace, c bench.Chain, nt bool) ([]step[T], error) {
 	k := vecKernelsFor[T](ws.isa)
 	var steps []step[T]
 	for len(c) > 0 {
 		count := min(2, len(c))
-		s := newStep(ws, &k, c[:count], nt)
+		s := newStep(ws, &k, c[:count])
 		if s == nil {
 			count = 1
-			s = newStep(ws, &k, c[:1], nt)
+			s = newStep(ws, &k, c[:1])
 		}
 		if s == nil {
 			return nil, fmt.Errorf("cpu: %s is no element-wise operation: %w", c[0].Name, bench.ErrUnsupported)
@@ -36,23 +31,41 @@ func stepsStoring[T float](ws *workspace, c bench.Chain, nt bool) ([]step[T], er
 }
 
 // newStep is the step of a whole chain, nil if no kernel does it at once.
-func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain, nt bool) step[T] {
+func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 	width := widthOf(c.Output())
+	if c.String() == "dropout" {
+		return newDropper(k, c[0].Params.(bench.DropoutParams), width).step
+	}
+	m := newMapping(ws, k, c)
+	switch {
+	case m.kernel == nil:
+		return nil
+	case len(m.y) > 0:
+		return with(m.kernel, m.y, width)
+	}
+	return alone(m.kernel, m.a, m.b)
+}
+
+// mapping is a kernel with what it meets besides its input: constants, and a second matrix, or
+// rows of one that repeat.
+type mapping[T float] struct {
+	kernel mapKernel[T]
+	y      []T
+	a, b   T
+}
+
+// newMapping is that of a whole chain, without a kernel if none does it at once.
+func newMapping[T float](ws *workspace, k *vecKernels[T], c bench.Chain) mapping[T] {
 	switch c.String() {
 	case "scale":
-		return alone(k.scale.storing(nt), T(c[0].Params.(bench.ScaleParams).Factor), 0)
+		return mapping[T]{kernel: k.scale, a: T(c[0].Params.(bench.ScaleParams).Factor)}
 	case "set":
-		return alone(k.set.storing(nt), 0, T(c[0].Params.(bench.SetParams).Value))
-	case "dropout":
-		return newDropper(k, c[0].Params.(bench.DropoutParams), width, nt).step
-	}
-	if f := k.map1(c.String()); f != nil {
-		return alone(f.storing(nt), 0, 0)
+		return mapping[T]{kernel: k.set, b: T(c[0].Params.(bench.SetParams).Value)}
 	}
 	if f := k.map2(c.String()); f != nil {
-		return with(f.storing(nt), data[T](ws, c[0].In[1]), width)
+		return mapping[T]{kernel: f, y: data[T](ws, c[0].In[1])}
 	}
-	return nil
+	return mapping[T]{kernel: k.map1(c.String())}
 }
 
 // map1 is the kernel of a chain over one matrix, map2 of one that meets a second.

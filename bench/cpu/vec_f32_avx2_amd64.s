@@ -1863,7 +1863,7 @@ next:
 	RET
 
 // func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1891,22 +1891,26 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, (AX)
-	VMOVUPS     32(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 32(AX)
-	VMOVUPS     64(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 64(AX)
-	VMOVUPS     96(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R8
-	JGE         ntloop
+	VMOVUPS  (CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, (AX)
+	VMOVUPS  32(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 32(AX)
+	VMOVUPS  64(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 64(AX)
+	VMOVUPS  96(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
@@ -1914,13 +1918,14 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R8
-	JGE         ntsingleloop
+	VMOVUPS  (CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R8
@@ -1930,22 +1935,26 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPS     (CX), Y2
-	VMOVUPS     32(CX), Y3
-	VMOVUPS     64(CX), Y4
-	VMOVUPS     96(CX), Y5
-	VFMADD213PS Y1, Y0, Y2
-	VFMADD213PS Y1, Y0, Y3
-	VFMADD213PS Y1, Y0, Y4
-	VFMADD213PS Y1, Y0, Y5
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y3, 32(AX)
-	VMOVUPS     Y4, 64(AX)
-	VMOVUPS     Y5, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R8
-	JGE         mainloop
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y5
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y0, Y5, Y5
+	VADDPS  Y1, Y2, Y2
+	VADDPS  Y1, Y3, Y3
+	VADDPS  Y1, Y4, Y4
+	VADDPS  Y1, Y5, Y5
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+32, R8
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
@@ -1953,24 +1962,26 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R8
-	JGE         singleloop
+	VMOVUPS (CX), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, R8
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+8, R8
-	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R9
-	SHLQ        $0x02, R8
-	SUBQ        R8, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPS  (CX), Y2, Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)
+	ADDQ       $+8, R8
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS (CX), Y2, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -1981,7 +1992,7 @@ next:
 	RET
 
 // func vecAffineReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2010,26 +2021,30 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPS     (CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVNTPS    Y3, (AX)
-	VMOVUPS     32(CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVNTPS    Y3, 32(AX)
-	VMOVUPS     64(CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVNTPS    Y3, 64(AX)
-	VMOVUPS     96(CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVNTPS    Y3, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R8
-	JGE         ntloop
+	VMOVUPS  (CX), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VMAXPS   Y3, Y2, Y3
+	VMOVNTPS Y3, (AX)
+	VMOVUPS  32(CX), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VMAXPS   Y3, Y2, Y3
+	VMOVNTPS Y3, 32(AX)
+	VMOVUPS  64(CX), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VMAXPS   Y3, Y2, Y3
+	VMOVNTPS Y3, 64(AX)
+	VMOVUPS  96(CX), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VMAXPS   Y3, Y2, Y3
+	VMOVNTPS Y3, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R8
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R8
@@ -2037,14 +2052,15 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS     (CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVNTPS    Y3, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R8
-	JGE         ntsingleloop
+	VMOVUPS  (CX), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VMAXPS   Y3, Y2, Y3
+	VMOVNTPS Y3, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R8
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R8
@@ -2054,26 +2070,30 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPS     (CX), Y3
-	VMOVUPS     32(CX), Y4
-	VMOVUPS     64(CX), Y5
-	VMOVUPS     96(CX), Y6
-	VFMADD213PS Y1, Y0, Y3
-	VFMADD213PS Y1, Y0, Y4
-	VFMADD213PS Y1, Y0, Y5
-	VFMADD213PS Y1, Y0, Y6
-	VMAXPS      Y3, Y2, Y3
-	VMAXPS      Y4, Y2, Y4
-	VMAXPS      Y5, Y2, Y5
-	VMAXPS      Y6, Y2, Y6
-	VMOVUPS     Y3, (AX)
-	VMOVUPS     Y4, 32(AX)
-	VMOVUPS     Y5, 64(AX)
-	VMOVUPS     Y6, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R8
-	JGE         mainloop
+	VMOVUPS (CX), Y3
+	VMOVUPS 32(CX), Y4
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(CX), Y6
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y0, Y6, Y6
+	VADDPS  Y1, Y3, Y3
+	VADDPS  Y1, Y4, Y4
+	VADDPS  Y1, Y5, Y5
+	VADDPS  Y1, Y6, Y6
+	VMAXPS  Y3, Y2, Y3
+	VMAXPS  Y4, Y2, Y4
+	VMAXPS  Y5, Y2, Y5
+	VMAXPS  Y6, Y2, Y6
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+32, R8
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R8
@@ -2081,26 +2101,28 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPS     (CX), Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMAXPS      Y3, Y2, Y3
-	VMOVUPS     Y3, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R8
-	JGE         singleloop
+	VMOVUPS (CX), Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  Y1, Y3, Y3
+	VMAXPS  Y3, Y2, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, R8
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+8, R8
-	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R9
-	SHLQ        $0x02, R8
-	SUBQ        R8, R9
-	VMOVUPS     (R9), Y3
-	VMASKMOVPS  (CX), Y3, Y4
-	VFMADD213PS Y1, Y0, Y4
-	VMAXPS      Y4, Y2, Y4
-	VMASKMOVPS  Y4, Y3, (AX)
+	ADDQ       $+8, R8
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y3
+	VMASKMOVPS (CX), Y3, Y4
+	VMULPS     Y0, Y4, Y4
+	VADDPS     Y1, Y4, Y4
+	VMAXPS     Y4, Y2, Y4
+	VMASKMOVPS Y4, Y3, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2111,7 +2133,7 @@ next:
 	RET
 
 // func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2143,22 +2165,26 @@ row:
 	JLT          ntdone
 
 ntloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, (AX)
-	VMOVUPS     32(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 32(AX)
-	VMOVUPS     64(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 64(AX)
-	VMOVUPS     96(CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R10
-	JGE         ntloop
+	VMOVUPS  (CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, (AX)
+	VMOVUPS  32(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 32(AX)
+	VMOVUPS  64(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 64(AX)
+	VMOVUPS  96(CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+32, R10
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+32, R10
@@ -2166,13 +2192,14 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVNTPS    Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R10
-	JGE         ntsingleloop
+	VMOVUPS  (CX), Y2
+	VMULPS   Y0, Y2, Y2
+	VADDPS   Y1, Y2, Y2
+	VMOVNTPS Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+8, R10
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R10
@@ -2182,22 +2209,26 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPS     (CX), Y2
-	VMOVUPS     32(CX), Y3
-	VMOVUPS     64(CX), Y4
-	VMOVUPS     96(CX), Y5
-	VFMADD213PS Y1, Y0, Y2
-	VFMADD213PS Y1, Y0, Y3
-	VFMADD213PS Y1, Y0, Y4
-	VFMADD213PS Y1, Y0, Y5
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y3, 32(AX)
-	VMOVUPS     Y4, 64(AX)
-	VMOVUPS     Y5, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+32, R10
-	JGE         mainloop
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 96(CX), Y5
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y0, Y5, Y5
+	VADDPS  Y1, Y2, Y2
+	VADDPS  Y1, Y3, Y3
+	VADDPS  Y1, Y4, Y4
+	VADDPS  Y1, Y5, Y5
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+32, R10
+	JGE     mainloop
 
 maindone:
 	ADDQ $+32, R10
@@ -2205,24 +2236,26 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPS     (CX), Y2
-	VFMADD213PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+8, R10
-	JGE         singleloop
+	VMOVUPS (CX), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, R10
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+8, R10
-	JZ          next
-	LEAQ        vecMaskf32avx2<>+32(SB), R11
-	SHLQ        $0x02, R10
-	SUBQ        R10, R11
-	VMOVUPS     (R11), Y2
-	VMASKMOVPS  (CX), Y2, Y3
-	VFMADD213PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)
+	ADDQ       $+8, R10
+	JZ         next
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y2
+	VMASKMOVPS (CX), Y2, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX

@@ -2276,7 +2276,7 @@ next:
 	RET
 
 // func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2304,22 +2304,26 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, (AX)
-	VMOVUPD     32(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 32(AX)
-	VMOVUPD     64(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 64(AX)
-	VMOVUPD     96(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R8
-	JGE         ntloop
+	VMOVUPD  (CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, (AX)
+	VMOVUPD  32(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 32(AX)
+	VMOVUPD  64(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 64(AX)
+	VMOVUPD  96(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
@@ -2327,13 +2331,14 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R8
-	JGE         ntsingleloop
+	VMOVUPD  (CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+4, R8
@@ -2343,22 +2348,26 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPD     (CX), Y2
-	VMOVUPD     32(CX), Y3
-	VMOVUPD     64(CX), Y4
-	VMOVUPD     96(CX), Y5
-	VFMADD213PD Y1, Y0, Y2
-	VFMADD213PD Y1, Y0, Y3
-	VFMADD213PD Y1, Y0, Y4
-	VFMADD213PD Y1, Y0, Y5
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     Y3, 32(AX)
-	VMOVUPD     Y4, 64(AX)
-	VMOVUPD     Y5, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R8
-	JGE         mainloop
+	VMOVUPD (CX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
+	VMULPD  Y0, Y2, Y2
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y0, Y4, Y4
+	VMULPD  Y0, Y5, Y5
+	VADDPD  Y1, Y2, Y2
+	VADDPD  Y1, Y3, Y3
+	VADDPD  Y1, Y4, Y4
+	VADDPD  Y1, Y5, Y5
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+16, R8
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
@@ -2366,24 +2375,26 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVUPD     Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R8
-	JGE         singleloop
+	VMOVUPD (CX), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, R8
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+4, R8
-	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R9
-	SHLQ        $0x03, R8
-	SUBQ        R8, R9
-	VMOVUPS     (R9), Y2
-	VMASKMOVPD  (CX), Y2, Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)
+	ADDQ       $+4, R8
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y2
+	VMASKMOVPD (CX), Y2, Y3
+	VMULPD     Y0, Y3, Y3
+	VADDPD     Y1, Y3, Y3
+	VMASKMOVPD Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2394,7 +2405,7 @@ next:
 	RET
 
 // func vecAffineReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2423,26 +2434,30 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPD     (CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVNTPD    Y3, (AX)
-	VMOVUPD     32(CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVNTPD    Y3, 32(AX)
-	VMOVUPD     64(CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVNTPD    Y3, 64(AX)
-	VMOVUPD     96(CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVNTPD    Y3, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R8
-	JGE         ntloop
+	VMOVUPD  (CX), Y3
+	VMULPD   Y0, Y3, Y3
+	VADDPD   Y1, Y3, Y3
+	VMAXPD   Y3, Y2, Y3
+	VMOVNTPD Y3, (AX)
+	VMOVUPD  32(CX), Y3
+	VMULPD   Y0, Y3, Y3
+	VADDPD   Y1, Y3, Y3
+	VMAXPD   Y3, Y2, Y3
+	VMOVNTPD Y3, 32(AX)
+	VMOVUPD  64(CX), Y3
+	VMULPD   Y0, Y3, Y3
+	VADDPD   Y1, Y3, Y3
+	VMAXPD   Y3, Y2, Y3
+	VMOVNTPD Y3, 64(AX)
+	VMOVUPD  96(CX), Y3
+	VMULPD   Y0, Y3, Y3
+	VADDPD   Y1, Y3, Y3
+	VMAXPD   Y3, Y2, Y3
+	VMOVNTPD Y3, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R8
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R8
@@ -2450,14 +2465,15 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD     (CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVNTPD    Y3, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R8
-	JGE         ntsingleloop
+	VMOVUPD  (CX), Y3
+	VMULPD   Y0, Y3, Y3
+	VADDPD   Y1, Y3, Y3
+	VMAXPD   Y3, Y2, Y3
+	VMOVNTPD Y3, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R8
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+4, R8
@@ -2467,26 +2483,30 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPD     (CX), Y3
-	VMOVUPD     32(CX), Y4
-	VMOVUPD     64(CX), Y5
-	VMOVUPD     96(CX), Y6
-	VFMADD213PD Y1, Y0, Y3
-	VFMADD213PD Y1, Y0, Y4
-	VFMADD213PD Y1, Y0, Y5
-	VFMADD213PD Y1, Y0, Y6
-	VMAXPD      Y3, Y2, Y3
-	VMAXPD      Y4, Y2, Y4
-	VMAXPD      Y5, Y2, Y5
-	VMAXPD      Y6, Y2, Y6
-	VMOVUPD     Y3, (AX)
-	VMOVUPD     Y4, 32(AX)
-	VMOVUPD     Y5, 64(AX)
-	VMOVUPD     Y6, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R8
-	JGE         mainloop
+	VMOVUPD (CX), Y3
+	VMOVUPD 32(CX), Y4
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(CX), Y6
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y0, Y4, Y4
+	VMULPD  Y0, Y5, Y5
+	VMULPD  Y0, Y6, Y6
+	VADDPD  Y1, Y3, Y3
+	VADDPD  Y1, Y4, Y4
+	VADDPD  Y1, Y5, Y5
+	VADDPD  Y1, Y6, Y6
+	VMAXPD  Y3, Y2, Y3
+	VMAXPD  Y4, Y2, Y4
+	VMAXPD  Y5, Y2, Y5
+	VMAXPD  Y6, Y2, Y6
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+16, R8
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R8
@@ -2494,26 +2514,28 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPD     (CX), Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMAXPD      Y3, Y2, Y3
-	VMOVUPD     Y3, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R8
-	JGE         singleloop
+	VMOVUPD (CX), Y3
+	VMULPD  Y0, Y3, Y3
+	VADDPD  Y1, Y3, Y3
+	VMAXPD  Y3, Y2, Y3
+	VMOVUPD Y3, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, R8
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+4, R8
-	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R9
-	SHLQ        $0x03, R8
-	SUBQ        R8, R9
-	VMOVUPS     (R9), Y3
-	VMASKMOVPD  (CX), Y3, Y4
-	VFMADD213PD Y1, Y0, Y4
-	VMAXPD      Y4, Y2, Y4
-	VMASKMOVPD  Y4, Y3, (AX)
+	ADDQ       $+4, R8
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y3
+	VMASKMOVPD (CX), Y3, Y4
+	VMULPD     Y0, Y4, Y4
+	VADDPD     Y1, Y4, Y4
+	VMAXPD     Y4, Y2, Y4
+	VMASKMOVPD Y4, Y3, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2524,7 +2546,7 @@ next:
 	RET
 
 // func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, FMA3
+// Requires: AVX
 TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2556,22 +2578,26 @@ row:
 	JLT          ntdone
 
 ntloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, (AX)
-	VMOVUPD     32(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 32(AX)
-	VMOVUPD     64(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 64(AX)
-	VMOVUPD     96(CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R10
-	JGE         ntloop
+	VMOVUPD  (CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, (AX)
+	VMOVUPD  32(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 32(AX)
+	VMOVUPD  64(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 64(AX)
+	VMOVUPD  96(CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, 96(AX)
+	ADDQ     $+128, AX
+	ADDQ     $+128, CX
+	SUBQ     $+16, R10
+	JGE      ntloop
 
 ntdone:
 	ADDQ $+16, R10
@@ -2579,13 +2605,14 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVNTPD    Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R10
-	JGE         ntsingleloop
+	VMOVUPD  (CX), Y2
+	VMULPD   Y0, Y2, Y2
+	VADDPD   Y1, Y2, Y2
+	VMOVNTPD Y2, (AX)
+	ADDQ     $+32, AX
+	ADDQ     $+32, CX
+	SUBQ     $+4, R10
+	JGE      ntsingleloop
 
 ntsingledone:
 	ADDQ $+4, R10
@@ -2595,22 +2622,26 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPD     (CX), Y2
-	VMOVUPD     32(CX), Y3
-	VMOVUPD     64(CX), Y4
-	VMOVUPD     96(CX), Y5
-	VFMADD213PD Y1, Y0, Y2
-	VFMADD213PD Y1, Y0, Y3
-	VFMADD213PD Y1, Y0, Y4
-	VFMADD213PD Y1, Y0, Y5
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     Y3, 32(AX)
-	VMOVUPD     Y4, 64(AX)
-	VMOVUPD     Y5, 96(AX)
-	ADDQ        $+128, AX
-	ADDQ        $+128, CX
-	SUBQ        $+16, R10
-	JGE         mainloop
+	VMOVUPD (CX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(CX), Y4
+	VMOVUPD 96(CX), Y5
+	VMULPD  Y0, Y2, Y2
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y0, Y4, Y4
+	VMULPD  Y0, Y5, Y5
+	VADDPD  Y1, Y2, Y2
+	VADDPD  Y1, Y3, Y3
+	VADDPD  Y1, Y4, Y4
+	VADDPD  Y1, Y5, Y5
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, CX
+	SUBQ    $+16, R10
+	JGE     mainloop
 
 maindone:
 	ADDQ $+16, R10
@@ -2618,24 +2649,26 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPD     (CX), Y2
-	VFMADD213PD Y1, Y0, Y2
-	VMOVUPD     Y2, (AX)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	SUBQ        $+4, R10
-	JGE         singleloop
+	VMOVUPD (CX), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, R10
+	JGE     singleloop
 
 singledone:
-	ADDQ        $+4, R10
-	JZ          next
-	LEAQ        vecMaskf64avx2<>+32(SB), R11
-	SHLQ        $0x03, R10
-	SUBQ        R10, R11
-	VMOVUPS     (R11), Y2
-	VMASKMOVPD  (CX), Y2, Y3
-	VFMADD213PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)
+	ADDQ       $+4, R10
+	JZ         next
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y2
+	VMASKMOVPD (CX), Y2, Y3
+	VMULPD     Y0, Y3, Y3
+	VADDPD     Y1, Y3, Y3
+	VMASKMOVPD Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
