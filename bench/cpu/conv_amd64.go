@@ -7,16 +7,16 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEverySecondAVX512, sgemmPackRunAVX512}
+			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEvenOddAVX512, sgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, everySecondPortable[float32], nil}
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, evenOddPortable[float32], nil}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEverySecondAVX512, dgemmPackRunAVX512}
+			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEvenOddAVX512, dgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, everySecondPortable[float64], nil}
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, evenOddPortable[float64], nil}
 		}
 	}
 	if all == nil {
@@ -55,13 +55,13 @@ func sgemmGatherAVX2(dst *float32, ldd int, src *float32, channel, n int, index 
 //go:noescape
 func dgemmGatherAVX2(dst *float64, ldd int, src *float64, channel, n int, index *[16]int32, mask int)
 
-// The functions below do what convKernels says of everySecond.
+// The functions below do what convKernels says of evenOdd.
 
 //go:noescape
-func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds, rows, n, ahead int)
+func sgemmEvenOddAVX512(dst *float32, ldd, beside int, src *float32, lds, rows, n, ahead int)
 
 //go:noescape
-func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds, rows, n, ahead int)
+func dgemmEvenOddAVX512(dst *float64, ldd, beside int, src *float64, lds, rows, n, ahead int)
 
 // The functions below do what convKernels says of packRun.
 

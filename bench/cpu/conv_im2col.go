@@ -32,9 +32,10 @@ type lanes struct {
 type convKernels[T float] struct {
 	runs   func(dst *T, ldd int, src *T, channel, n int, l *lanes)
 	gather func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int)
-	// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n. It may fetch
-	// what is ahead elements further, unless that is 0.
-	everySecond func(dst *T, ldd int, src *T, lds, rows, n, ahead int)
+	// evenOdd writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and 2*j < n and, unless
+	// beside is 0, dst[beside+i*ldd+j] = src[i*lds+2*j+1] for 2*j+1 < n. It may fetch what
+	// is ahead elements further, unless that is 0.
+	evenOdd func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
 	// packRun writes dst[p*row+i] = src[p*channel+at+i] where bit i of mask is set, or 0,
 	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
 	// Only kernels with tilePack have it.
@@ -132,7 +133,7 @@ func portableConvKernels[T float](vl int) convKernels[T] {
 		gather: func(dst *T, ldd int, src *T, channel, n int, index *[16]int32, mask int) {
 			gatherPortable(dst, ldd, src, channel, n, index, mask, vl)
 		},
-		everySecond: everySecondPortable[T],
+		evenOdd: evenOddPortable[T],
 	}
 }
 

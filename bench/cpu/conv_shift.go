@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -18,6 +19,7 @@ type shifts[T float] struct {
 	gemmKernels[T]
 	convKernels[T]
 	phases []phase
+	splits []split
 	height int // of a plane
 	width  int // of a plane and of the output
 	taps   []tapShift
@@ -31,6 +33,13 @@ type shifts[T float] struct {
 const minRun = 16
 
 type phase struct{ y, x int }
+
+// split is a phase and where its plane is, among those of a channel, and how far beside it
+// that of the odd columns is, unless that is 0.
+type split struct {
+	phase
+	at, beside int
+}
 
 // tapShift is the phase of a tap, and how far its pixels are from those of the output.
 type tapShift struct{ phase, rows, cols int }
@@ -60,6 +69,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		m.taps = append(m.taps, shift)
 		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.width+shift.cols)
 	}
+	m.splits = m.newSplits()
 	for j := 0; j < s.p()*s.q(); j += g.nr {
 		for tap := range m.taps {
 			m.masks = append(m.masks, s.mask(j, min(g.nr, s.p()*s.q()-j), tap))
@@ -72,6 +82,23 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		}
 	}
 	return m
+}
+
+// newSplits are the phases, where both of a row are one split.
+func (m *shifts[T]) newSplits() []split {
+	var all []split
+	plane := m.height * m.width
+	for i, p := range m.phases {
+		beside := 0
+		if other := slices.Index(m.phases, phase{p.y, 1 - p.x}); other >= 0 {
+			if p.x == 1 {
+				continue
+			}
+			beside = (other - i) * plane
+		}
+		all = append(all, split{p, i * plane, beside})
+	}
+	return all
 }
 
 // planes is the size of the planes of one channel.
@@ -98,17 +125,16 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	first, end := max(j0/m.width+top, 0), (j1-1)/m.width+bottom
 	ahead := 0
 	if len(m.phases) > 1 {
-		// An even number of rows further are those of the same phase. For the one phase of a
-		// 1x1 it does not pay.
-		ahead = 32 * m.w
+		// The same rows of the next channel, as others may belong to another worker. For the one
+		// phase of a 1x1 it does not pay.
+		ahead = m.h * m.w
 	}
 	for c := range channels {
 		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
-		for i, p := range m.phases {
-			cols := min(m.width, (m.w-p.x+1)/2)
-			rows := min(end, (m.h-p.y+1)/2) - first
-			if rows > 0 && cols > 0 {
-				m.everySecond(&to[(i*m.height+first)*m.width], m.width, &from[(p.y+first*2)*m.w+p.x], 2*m.w, rows, cols, ahead)
+		for _, p := range m.splits {
+			if rows := min(end, (m.h-p.y+1)/2) - first; rows > 0 && p.x < m.w {
+				m.evenOdd(&to[p.at+first*m.width], m.width, p.beside, &from[(p.y+first*2)*m.w+p.x], 2*m.w,
+					rows, min(2*m.width, m.w-p.x), ahead)
 			}
 		}
 	}
@@ -159,12 +185,18 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 // tapByTap says that the taps of a channel follow each other.
 func (m *shifts[T]) tapByTap() bool { return m.block == 1 && len(m.taps) > 1 }
 
-// everySecondPortable writes dst[i*ldd+j] = src[i*lds+2*j] for i < rows and j < n.
-func everySecondPortable[T float](dst *T, ldd int, src *T, lds, rows, n, _ int) {
-	to, from := unsafe.Slice(dst, (rows-1)*ldd+n), unsafe.Slice(src, (rows-1)*lds+2*n-1)
+// evenOddPortable splits rows of n elements; see convKernels.
+func evenOddPortable[T float](dst *T, ldd, beside int, src *T, lds, rows, n, _ int) {
+	to := func(i int) *T { return (*T)(unsafe.Add(unsafe.Pointer(dst), i*int(unsafe.Sizeof(*dst)))) }
+	from := unsafe.Slice(src, (rows-1)*lds+n)
 	for i := range rows {
-		for j := range n {
-			to[i*ldd+j] = from[i*lds+2*j]
+		for j, x := range from[i*lds:][:n] {
+			switch {
+			case j%2 == 0:
+				*to(i*ldd + j/2) = x
+			case beside != 0:
+				*to(beside + i*ldd + j/2) = x
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -127,6 +128,47 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convS
 		}
 	}
 	return nil
+}
+
+// Both kinds of columns and the even ones alone, at lengths around the loops, on rows apart, at
+// the edges of the memory.
+func TestEvenOdd(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		t.Run("fp32", func(t *testing.T) { testEvenOdd[float32](t, isa) })
+		t.Run("fp64", func(t *testing.T) { testEvenOdd[float64](t, isa) })
+	})
+}
+
+func testEvenOdd[T float](t *testing.T, isa ISA) {
+	k := newConvKernels[T](isa).evenOdd
+	for n := 1; n <= 100; n++ {
+		const m = 3
+		lds, ldd := n+3, (n+1)/2+1
+		src := guardedOne[T](t, (m-1)*lds+n, n%2 == 0)
+		for i := range src {
+			src[i] = T(i + 1)
+		}
+		plane := (m-1)*ldd + (n+1)/2
+		for _, beside := range []int{0, plane + 1, -plane - 1} {
+			dst := guardedOne[T](t, 2*plane+1, n%2 == 0)
+			clear(dst)
+			want := make([]T, len(dst))
+			first := max(0, -beside)
+			for i := range m {
+				for j := range n {
+					if x := src[i*lds+j]; j%2 == 0 {
+						want[first+i*ldd+j/2] = x
+					} else if beside != 0 {
+						want[first+beside+i*ldd+j/2] = x
+					}
+				}
+			}
+			k(&dst[first], ldd, beside, &src[0], lds, m, n, 0)
+			if !slices.Equal(dst, want) {
+				t.Fatalf("%d columns, %d beside: %v, want %v", n, beside, dst, want)
+			}
+		}
+	}
 }
 
 func TestInside(t *testing.T) {

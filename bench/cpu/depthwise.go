@@ -36,12 +36,12 @@ func tapsPortable[T float](dst, src *T, ldd, lds, m, n int, offsets *int, weight
 // of each phase of the stride; there every tap is a load from a fixed distance.
 type depthwise[T float] struct {
 	convShape
-	taps        tapsKernel[T]
-	copyRows    mapKernel[T]
-	everySecond func(dst *T, ldd int, src *T, lds, rows, n, ahead int)
-	phase       int // distance of the phases of a row
-	offsets     []int
-	block       int // rows of the output for which the buffer takes half of L1
+	taps     tapsKernel[T]
+	copyRows mapKernel[T]
+	evenOdd  func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
+	phase    int // distance of the phases of a row
+	offsets  []int
+	block    int // rows of the output for which the buffer takes half of L1
 }
 
 // depthwise says whether each channel has one filter of its own.
@@ -53,7 +53,7 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 	}
 	d := &depthwise[T]{
 		convShape: s, taps: newTapsKernel[T](isa), copyRows: vecKernelsFor[T](isa).scale,
-		everySecond: newConvKernels[T](isa).everySecond,
+		evenOdd: newConvKernels[T](isa).evenOdd,
 	}
 	d.phase = ceilDiv(max(s.w+2*s.pad, (s.q()-1)*s.stride+s.s), s.stride)
 	for tap := range s.r * s.s {
@@ -92,23 +92,24 @@ func (d *depthwise[T]) rows(dst []T, plane, weights []T, buffer []T, p0, p1 int,
 
 // fill copies rows of a plane into the columns of each phase.
 func (d *depthwise[T]) fill(buffer, from []T, rows int) {
-	for x := range min(d.stride, d.w) {
-		at := (x+d.pad)%d.stride*d.phase + (x+d.pad)/d.stride
-		n := ceilDiv(d.w-x, d.stride)
-		to := buffer[at:]
-		switch d.stride {
-		case 1:
-			d.copyRows.matrix(to, d.pitch(), from, d.w, nil, 0, rows, n, 1, 0)
-		case 2:
-			d.everySecond(&to[0], d.pitch(), &from[x], d.w, rows, n, 0)
-		default:
-			for i := range rows {
-				for j := range n {
-					to[i*d.pitch()+j] = from[i*d.w+x+j*d.stride]
-				}
+	first := d.column(0)
+	switch d.stride {
+	case 1:
+		d.copyRows.matrix(buffer[first:], d.pitch(), from, d.w, nil, 0, rows, d.w, 1, 0)
+	case 2:
+		d.evenOdd(&buffer[first], d.pitch(), d.column(1)-first, &from[0], d.w, rows, d.w, 0)
+	default:
+		for i := range rows {
+			for j := range d.w {
+				buffer[d.column(j)+i*d.pitch()] = from[i*d.w+j]
 			}
 		}
 	}
+}
+
+// column is where column j of a plane is in a row of the buffer.
+func (d *depthwise[T]) column(j int) int {
+	return (j+d.pad)%d.stride*d.phase + (j+d.pad)/d.stride
 }
 
 // run computes Y. Each worker of the team has whole planes.

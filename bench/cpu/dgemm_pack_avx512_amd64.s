@@ -588,33 +588,52 @@ DATA dgemmEven<>+48(SB)/8, $0x000000000000000c
 DATA dgemmEven<>+56(SB)/8, $0x000000000000000e
 GLOBL dgemmEven<>(SB), RODATA|NOPTR, $64
 
-// func dgemmEverySecondAVX512(dst *float64, ldd int, src *float64, lds int, rows int, n int, ahead int)
+DATA dgemmOdd<>+0(SB)/8, $0x0000000000000001
+DATA dgemmOdd<>+8(SB)/8, $0x0000000000000003
+DATA dgemmOdd<>+16(SB)/8, $0x0000000000000005
+DATA dgemmOdd<>+24(SB)/8, $0x0000000000000007
+DATA dgemmOdd<>+32(SB)/8, $0x0000000000000009
+DATA dgemmOdd<>+40(SB)/8, $0x000000000000000b
+DATA dgemmOdd<>+48(SB)/8, $0x000000000000000d
+DATA dgemmOdd<>+56(SB)/8, $0x000000000000000f
+GLOBL dgemmOdd<>(SB), RODATA|NOPTR, $64
+
+// func dgemmEvenOddAVX512(dst *float64, ldd int, beside int, src *float64, lds int, rows int, n int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
-TEXT ·dgemmEverySecondAVX512(SB), NOSPLIT, $0-56
+TEXT ·dgemmEvenOddAVX512(SB), NOSPLIT, $0-64
 	MOVQ     dst+0(FP), DI
-	MOVQ     src+16(FP), DX
-	MOVQ     rows+32(FP), R8
-	MOVQ     n+40(FP), R9
+	MOVQ     src+24(FP), DX
+	MOVQ     rows+40(FP), R8
+	MOVQ     n+48(FP), R9
 	MOVQ     ldd+8(FP), SI
 	SHLQ     $0x03, SI
-	MOVQ     lds+24(FP), CX
+	MOVQ     lds+32(FP), CX
 	SHLQ     $0x03, CX
-	MOVQ     ahead+48(FP), R14
+	MOVQ     ahead+56(FP), R14
 	SHLQ     $0x03, R14
-	VMOVUPS  dgemmEven<>+0(SB), Z31
+	MOVQ     beside+16(FP), BX
+	SHLQ     $0x03, BX
+	VMOVUPS  dgemmEven<>+0(SB), Z30
+	VMOVUPS  dgemmOdd<>+0(SB), Z31
 	LEAQ     -1(R9), R13
-	ANDQ     $0x07, R13
+	ANDQ     $0x0f, R13
 	SUBQ     R13, R9
 	DECQ     R9
-	SHRQ     $0x03, R9
+	SHRQ     $0x04, R9
 	INCQ     R13
 	MOVQ     $-1, AX
 	BZHIQ    R13, AX, R10
-	KMOVQ    R10, K3
-	LEAQ     -1(R13)(R13*1), R13
-	BZHIQ    R13, AX, R10
 	KMOVQ    R10, K1
 	KSHIFTRQ $0x08, K1, K2
+	MOVQ     R13, R11
+	SHRQ     $0x01, R13
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K4
+	MOVQ     R11, R13
+	INCQ     R13
+	SHRQ     $0x01, R13
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K3
 
 row:
 	MOVQ  DX, R11
@@ -627,12 +646,19 @@ vector:
 	VMOVUPD    (R11), Z0
 	VMOVUPD    64(R11), Z1
 	TESTQ      R14, R14
-	JZ         whole
+	JZ         wholenear
 	PREFETCHT0 (R11)(R14*1)
 	PREFETCHT0 64(R11)(R14*1)
 
-whole:
-	VPERMT2PD Z1, Z31, Z0
+wholenear:
+	TESTQ     BX, BX
+	JZ        wholeeven
+	VMOVAPS   Z0, Z2
+	VPERMT2PD Z1, Z31, Z2
+	VMOVUPD   Z2, (R12)(BX*1)
+
+wholeeven:
+	VPERMT2PD Z1, Z30, Z0
 	VMOVUPD   Z0, (R12)
 	ADDQ      $0x00000080, R11
 	ADDQ      $0x00000040, R12
@@ -643,12 +669,19 @@ last:
 	VMOVUPD.Z  (R11), K1, Z0
 	VMOVUPD.Z  64(R11), K2, Z1
 	TESTQ      R14, R14
-	JZ         part
+	JZ         partnear
 	PREFETCHT0 (R11)(R14*1)
 	PREFETCHT0 64(R11)(R14*1)
 
-part:
-	VPERMT2PD Z1, Z31, Z0
+partnear:
+	TESTQ     BX, BX
+	JZ        parteven
+	VMOVAPS   Z0, Z2
+	VPERMT2PD Z1, Z31, Z2
+	VMOVUPD   Z2, K4, (R12)(BX*1)
+
+parteven:
+	VPERMT2PD Z1, Z30, Z0
 	VMOVUPD   Z0, K3, (R12)
 	ADDQ      CX, DX
 	ADDQ      SI, DI

@@ -684,33 +684,60 @@ DATA sgemmEven<>+56(SB)/4, $0x0000001c
 DATA sgemmEven<>+60(SB)/4, $0x0000001e
 GLOBL sgemmEven<>(SB), RODATA|NOPTR, $64
 
-// func sgemmEverySecondAVX512(dst *float32, ldd int, src *float32, lds int, rows int, n int, ahead int)
+DATA sgemmOdd<>+0(SB)/4, $0x00000001
+DATA sgemmOdd<>+4(SB)/4, $0x00000003
+DATA sgemmOdd<>+8(SB)/4, $0x00000005
+DATA sgemmOdd<>+12(SB)/4, $0x00000007
+DATA sgemmOdd<>+16(SB)/4, $0x00000009
+DATA sgemmOdd<>+20(SB)/4, $0x0000000b
+DATA sgemmOdd<>+24(SB)/4, $0x0000000d
+DATA sgemmOdd<>+28(SB)/4, $0x0000000f
+DATA sgemmOdd<>+32(SB)/4, $0x00000011
+DATA sgemmOdd<>+36(SB)/4, $0x00000013
+DATA sgemmOdd<>+40(SB)/4, $0x00000015
+DATA sgemmOdd<>+44(SB)/4, $0x00000017
+DATA sgemmOdd<>+48(SB)/4, $0x00000019
+DATA sgemmOdd<>+52(SB)/4, $0x0000001b
+DATA sgemmOdd<>+56(SB)/4, $0x0000001d
+DATA sgemmOdd<>+60(SB)/4, $0x0000001f
+GLOBL sgemmOdd<>(SB), RODATA|NOPTR, $64
+
+// func sgemmEvenOddAVX512(dst *float32, ldd int, beside int, src *float32, lds int, rows int, n int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
-TEXT ·sgemmEverySecondAVX512(SB), NOSPLIT, $0-56
+TEXT ·sgemmEvenOddAVX512(SB), NOSPLIT, $0-64
 	MOVQ     dst+0(FP), DI
-	MOVQ     src+16(FP), DX
-	MOVQ     rows+32(FP), R8
-	MOVQ     n+40(FP), R9
+	MOVQ     src+24(FP), DX
+	MOVQ     rows+40(FP), R8
+	MOVQ     n+48(FP), R9
 	MOVQ     ldd+8(FP), SI
 	SHLQ     $0x02, SI
-	MOVQ     lds+24(FP), CX
+	MOVQ     lds+32(FP), CX
 	SHLQ     $0x02, CX
-	MOVQ     ahead+48(FP), R14
+	MOVQ     ahead+56(FP), R14
 	SHLQ     $0x02, R14
-	VMOVUPS  sgemmEven<>+0(SB), Z31
+	MOVQ     beside+16(FP), BX
+	SHLQ     $0x02, BX
+	VMOVUPS  sgemmEven<>+0(SB), Z30
+	VMOVUPS  sgemmOdd<>+0(SB), Z31
 	LEAQ     -1(R9), R13
-	ANDQ     $0x0f, R13
+	ANDQ     $0x1f, R13
 	SUBQ     R13, R9
 	DECQ     R9
-	SHRQ     $0x04, R9
+	SHRQ     $0x05, R9
 	INCQ     R13
 	MOVQ     $-1, AX
 	BZHIQ    R13, AX, R10
-	KMOVQ    R10, K3
-	LEAQ     -1(R13)(R13*1), R13
-	BZHIQ    R13, AX, R10
 	KMOVQ    R10, K1
 	KSHIFTRQ $0x10, K1, K2
+	MOVQ     R13, R11
+	SHRQ     $0x01, R13
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K4
+	MOVQ     R11, R13
+	INCQ     R13
+	SHRQ     $0x01, R13
+	BZHIQ    R13, AX, R10
+	KMOVQ    R10, K3
 
 row:
 	MOVQ  DX, R11
@@ -723,12 +750,19 @@ vector:
 	VMOVUPS    (R11), Z0
 	VMOVUPS    64(R11), Z1
 	TESTQ      R14, R14
-	JZ         whole
+	JZ         wholenear
 	PREFETCHT0 (R11)(R14*1)
 	PREFETCHT0 64(R11)(R14*1)
 
-whole:
-	VPERMT2PS Z1, Z31, Z0
+wholenear:
+	TESTQ     BX, BX
+	JZ        wholeeven
+	VMOVAPS   Z0, Z2
+	VPERMT2PS Z1, Z31, Z2
+	VMOVUPS   Z2, (R12)(BX*1)
+
+wholeeven:
+	VPERMT2PS Z1, Z30, Z0
 	VMOVUPS   Z0, (R12)
 	ADDQ      $0x00000080, R11
 	ADDQ      $0x00000040, R12
@@ -739,12 +773,19 @@ last:
 	VMOVUPS.Z  (R11), K1, Z0
 	VMOVUPS.Z  64(R11), K2, Z1
 	TESTQ      R14, R14
-	JZ         part
+	JZ         partnear
 	PREFETCHT0 (R11)(R14*1)
 	PREFETCHT0 64(R11)(R14*1)
 
-part:
-	VPERMT2PS Z1, Z31, Z0
+partnear:
+	TESTQ     BX, BX
+	JZ        parteven
+	VMOVAPS   Z0, Z2
+	VPERMT2PS Z1, Z31, Z2
+	VMOVUPS   Z2, K4, (R12)(BX*1)
+
+parteven:
+	VPERMT2PS Z1, Z30, Z0
 	VMOVUPS   Z0, K3, (R12)
 	ADDQ      CX, DX
 	ADDQ      SI, DI

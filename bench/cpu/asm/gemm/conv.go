@@ -144,52 +144,73 @@ func (t target) gather(c *build.Context) {
 	c.RET()
 }
 
-// everySecond writes dst[i*ldd+j] = src[i*lds+2*j] for rows of n elements, and fetches what
-// is ahead elements further, unless that is 0.
-func (t target) everySecond(c *build.Context) {
+// evenOdd writes the even columns of rows of n elements to dst and, unless that is 0, the odd
+// ones beside it, so many elements further. It fetches what is ahead elements further, unless
+// that is 0.
+func (t target) evenOdd(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
-	left, from, to, count, ahead := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14
-	index := t.prefix + "gemmEven"
-	c.StaticGlobal(index)
-	c.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range t.lanes() {
-		if t.size == 4 {
-			c.AddDatum(4*i, U32(2*i))
-		} else {
-			c.AddDatum(8*i, U64(2*i))
-		}
-	}
-	t.function(c, "EverySecond", "dst *T, ldd int, src *T, lds, rows, n, ahead int")
+	left, from, to, count, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14, reg.RBX
+	tables := t.columns(c)
+	t.function(c, "EvenOdd", "dst *T, ldd, beside int, src *T, lds, rows, n, ahead int")
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("rows"), rows)
 	c.Load(c.Param("n"), n)
-	t.elements(c, "ldd", ldd)
-	t.elements(c, "lds", lds)
-	t.elements(c, "ahead", ahead)
-	even := t.V(31)
-	c.VMOVUPS(Mem{Symbol: Symbol{Name: index, Static: true}, Base: reg.StaticBase}, even)
-	// The last vector has from 1 to all elements, from two vectors of which 2n-1 are there.
+	for _, p := range []struct {
+		name string
+		to   reg.GPPhysical
+	}{{"ldd", ldd}, {"lds", lds}, {"ahead", ahead}, {"beside", beside}} {
+		t.elements(c, p.name, p.to)
+	}
+	every := [2]reg.VecPhysical{t.V(30), t.V(31)}
+	for i, columns := range every {
+		c.VMOVUPS(tables[i], columns)
+	}
+	// The last vector of each kind comes from 1 to two vectors of elements.
 	c.LEAQ(Mem{Base: n, Disp: -1}, count)
-	c.ANDQ(Imm(uint64(t.lanes()-1)), count)
+	c.ANDQ(Imm(uint64(2*t.lanes()-1)), count)
 	c.SUBQ(count, n)
 	c.DECQ(n)
-	c.SHRQ(Imm(uint64(bits.Len(uint(t.lanes()))-1)), n) // whole vectors before it
+	c.SHRQ(Imm(uint64(bits.Len(uint(2*t.lanes()))-1)), n) // pairs of whole vectors before it
 	c.INCQ(count)
 	c.MOVQ(I32(-1), reg.RAX)
-	c.BZHIQ(count, reg.RAX, left)
-	c.KMOVQ(left, reg.K3)
-	c.LEAQ(Mem{Base: count, Index: count, Scale: 1, Disp: -1}, count)
-	c.BZHIQ(count, reg.RAX, left)
-	c.KMOVQ(left, reg.K1)
+	first := func(mask reg.OpmaskPhysical) {
+		c.BZHIQ(count, reg.RAX, left)
+		c.KMOVQ(left, mask)
+	}
+	first(reg.K1)
 	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K1, reg.K2)
+	c.MOVQ(count, from)
+	c.SHRQ(Imm(1), count)
+	first(reg.K4)
+	c.MOVQ(from, count)
+	c.INCQ(count)
+	c.SHRQ(Imm(1), count)
+	first(reg.K3)
 	move, zero, permute := pick(t, c.VMOVUPS, c.VMOVUPD), pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z), pick(t, c.VPERMT2PS, c.VPERMT2PD)
-	fetch := func(label string) {
+	pair := func(label string, masked bool) {
+		stored := [2][]Op{{t.V(0)}, {t.V(2)}}
+		if masked {
+			zero(Mem{Base: from}, reg.K1, t.V(0))
+			zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
+			stored = [2][]Op{{t.V(0), reg.K3}, {t.V(2), reg.K4}}
+		} else {
+			move(Mem{Base: from}, t.V(0))
+			move(Mem{Base: from, Disp: t.Bytes}, t.V(1))
+		}
 		c.TESTQ(ahead, ahead)
-		c.JZ(LabelRef(label))
+		c.JZ(LabelRef(label + "near"))
 		c.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
 		c.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1, Disp: t.Bytes})
-		c.Label(label)
+		c.Label(label + "near")
+		c.TESTQ(beside, beside)
+		c.JZ(LabelRef(label + "even"))
+		c.VMOVAPS(t.V(0), t.V(2))
+		permute(t.V(1), every[1], t.V(2))
+		move(append(stored[1], Mem{Base: to, Index: beside, Scale: 1})...)
+		c.Label(label + "even")
+		permute(t.V(1), every[0], t.V(0))
+		move(append(stored[0], Mem{Base: to})...)
 	}
 	c.Label("row")
 	c.MOVQ(src, from)
@@ -198,27 +219,37 @@ func (t target) everySecond(c *build.Context) {
 	c.TESTQ(left, left)
 	c.JZ(LabelRef("last"))
 	c.Label("vector")
-	move(Mem{Base: from}, t.V(0))
-	move(Mem{Base: from, Disp: t.Bytes}, t.V(1))
-	fetch("whole")
-	permute(t.V(1), even, t.V(0))
-	move(t.V(0), Mem{Base: to})
+	pair("whole", false)
 	c.ADDQ(U32(2*t.Bytes), from)
 	c.ADDQ(U32(t.Bytes), to)
 	c.DECQ(left)
 	c.JNZ(LabelRef("vector"))
 	c.Label("last")
-	zero(Mem{Base: from}, reg.K1, t.V(0))
-	zero(Mem{Base: from, Disp: t.Bytes}, reg.K2, t.V(1))
-	fetch("part")
-	permute(t.V(1), even, t.V(0))
-	move(t.V(0), reg.K3, Mem{Base: to})
+	pair("part", true)
 	c.ADDQ(lds, src)
 	c.ADDQ(ldd, dst)
 	c.DECQ(rows)
 	c.JNZ(LabelRef("row"))
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// columns are the indices of the even elements of two vectors, and of the odd ones.
+func (t target) columns(c *build.Context) (tables [2]Mem) {
+	for odd, name := range [2]string{"gemmEven", "gemmOdd"} {
+		name = t.prefix + name
+		c.StaticGlobal(name)
+		c.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range t.lanes() {
+			if t.size == 4 {
+				c.AddDatum(4*i, U32(2*i+odd))
+			} else {
+				c.AddDatum(8*i, U64(2*i+odd))
+			}
+		}
+		tables[odd] = Mem{Symbol: Symbol{Name: name, Static: true}, Base: reg.StaticBase}
+	}
+	return tables
 }
 
 // packRun writes a row of one vector or two for each of n channels, and fetches those of

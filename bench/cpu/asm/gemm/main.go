@@ -79,7 +79,7 @@ func main() {
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {
-					t.everySecond(c)
+					t.evenOdd(c)
 					t.packRun(c)
 				}
 			})
