@@ -41,15 +41,15 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	x, n := words[T](ws, c[0].In[0])
 	z, k := words[T](ws, c[0].In[1])
 	dst, _ := words[T](ws, c.Output())
+	move := vecKernelsFor[T](ws.isa).copy
 	parts, most := partsOf(ws, len(x)/n, 1), max(1, blockElems/(n+k))
 	return storing(ws, c, func(nt bool) func(w *worker) {
-		move := vecKernelsFor[T](ws.isa).copy.storing(nt)
 		return func(w *worker) {
 			p := parts[w.id]
 			for i := p.lo; i < p.hi; i += most {
-				rows := min(most, p.hi-i)
-				move.matrix(dst[i*(n+k):], n+k, x[i*n:], n, nil, 0, rows, n, 0, 0)
-				move.matrix(dst[i*(n+k)+n:], n+k, z[i*k:], k, nil, 0, rows, k, 0, 0)
+				rows, to := min(most, p.hi-i), dst[i*(n+k):]
+				inCalls(n, func(lo, hi int) { move(&to[lo], &x[i*n+lo], nil, n+k, n, 0, rows, hi-lo, 0, 0, nt) })
+				inCalls(k, func(lo, hi int) { move(&to[n+lo], &z[i*k+lo], nil, n+k, k, 0, rows, hi-lo, 0, 0, nt) })
 			}
 		}
 	}), nil
