@@ -24,6 +24,7 @@ type gemm[T float] struct {
 	// shares are the parts of the workers where the matrices are too small to be
 	// packed; else nil.
 	shares []share
+	depth  int // the steps of k that they take at a time
 	// farB says that B comes from memory, as it is too large for L3, each time it is used.
 	farB bool
 	// accumulate adds to what is in C instead of overwriting it.
@@ -43,7 +44,8 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int) *gemm[T] {
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
-	g.planSmall(b.kc * b.nc * int(unsafe.Sizeof(T(0))))
+	size := int(unsafe.Sizeof(T(0)))
+	g.planSmall(b.kc*b.nc*size, 2*b.kc*b.mc*size)
 	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
 	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
 	// Where C is narrow, the block of B becomes higher: A is read in longer runs.

@@ -36,20 +36,29 @@ const (
 // one vector wide of mr rows keeps half of the units busy, or less.
 func (k *gemmKernels[T]) tall() int { return min(16, 2*k.mr) }
 
+// fewPanels is the number of panels of B up to which a copy of A takes longer than the order that
+// it gives to what memory reads.
+const fewPanels = 4
+
 // planSmall plans a product that is computed on the matrices as they are, if copies
-// are not worth their time: where all of them stay in L2; or where B takes no more than the given
-// half of it, and its rows are so near each other that the lines of a panel do not compete for few
-// sets. To copy A takes longer then than what its rows cost. Rows of B that begin within a line
-// cost two loads for each, so that a copy of B pays sooner: on Skylake-SP from a quarter of
-// L2 on.
-func (g *gemm[T]) planSmall(halfL2 int) {
+// are not worth their time: where all of them stay in L2; or where the rows of B are so near each
+// other that the lines of a panel do not compete for few sets, and A is in L3 or used by few
+// panels of B. Then as many rows of B as take the given half of L2, or half of that, meet all of A
+// before the next ones. Rows of B that begin within a line cost two loads for each, so that
+// a copy of B pays sooner: on Skylake-SP from a quarter of L2 on.
+func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 	size := int(unsafe.Sizeof(T(0)))
 	most, mostB := halfL2/2, halfL2/2
 	if g.n*size%64 == 0 {
 		most, mostB = 2*halfL2, halfL2
 	}
 	fits := (g.m*g.k+g.k*g.n+g.m*g.n)*size <= most
-	stays := g.k*g.n*size <= mostB && g.n*size < setStride/2 || g.n <= g.nr && g.k*g.n*size <= halfL2
+	near := g.n*size < setStride/2
+	stays := g.k*g.n*size <= mostB && near || g.n <= g.nr && g.k*g.n*size <= halfL2
+	passes := near && g.m > skinnyRows && (g.n <= fewPanels*g.nr || g.m*g.k*size <= halfL3)
+	if g.depth = g.k; passes && !fits && !stays {
+		g.depth, stays = even(g.k, max(mostB/(g.n*size), 1), 16), true
+	}
 	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !fits && !stays {
 		return
 	}
@@ -82,18 +91,26 @@ func (g *gemm[T]) computeSmall(id int, a, b *operand[T], c *matrix[T], epi epilo
 	} else {
 		_ = b.packed[g.packedCols()*g.k-1]
 	}
+	for p := 0; p < g.k; p += g.depth {
+		g.passSmall(s, p, min(g.depth, g.k-p), a, b, c, epi)
+	}
+}
+
+// passSmall adds steps steps of k from p on, the epilogue behind the last.
+func (g *gemm[T]) passSmall(s *share, p, steps int, a, b *operand[T], c *matrix[T], epi epilogue[T]) {
+	cols, add := s.j1-s.j0, g.accumulate || p > 0
 	for i, lo := range s.cuts[:len(s.cuts)-1] {
-		rows, line := s.cuts[i+1]-lo, c.data[lo*c.ld+s.j0:]
+		rows, from, to := s.cuts[i+1]-lo, &a.data[lo*a.ld+p], c.data[lo*c.ld+s.j0:]
 		if b.packed == nil {
-			g.tilePlain(rows, cols, g.k, &a.data[lo*a.ld], a.ld, &b.data[s.j0], b.ld, &line[0], c.ld, g.accumulate)
+			g.tilePlain(rows, cols, steps, from, a.ld, &b.data[p*b.ld+s.j0], b.ld, &to[0], c.ld, add)
 		} else {
 			for j := s.j0; j < s.j1; j += g.nr {
-				g.tilePlain(rows, min(g.nr, s.j1-j), g.k, &a.data[lo*a.ld], a.ld, &b.packed[j*g.k], min(g.nr, g.packedCols()-j),
-					&line[j-s.j0], c.ld, g.accumulate)
+				width := min(g.nr, g.packedCols()-j)
+				g.tilePlain(rows, min(g.nr, s.j1-j), steps, from, a.ld, &b.packed[j*g.k+p*width], width, &to[j-s.j0], c.ld, add)
 			}
 		}
-		if epi != nil {
-			epi(line, c.ld, lo, s.j0, rows, cols)
+		if epi != nil && p+steps == g.k {
+			epi(to, c.ld, lo, s.j0, rows, cols)
 		}
 	}
 }

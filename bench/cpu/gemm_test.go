@@ -66,6 +66,10 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 301, n: 96, k: 500, threads: 2, relu: true},
 		gemmCase{m: 301, n: 50, k: 500, threads: 3, accumulate: true},
 		gemmCase{m: 200, n: 64, k: 1024, threads: 1},
+		// Several passes over A.
+		gemmCase{m: 61, n: 2*kernels.nr + 1, k: 205, block: small, threads: 2, relu: true},
+		gemmCase{m: 70, n: 3 * kernels.nr, k: 205, block: small, threads: 3, accumulate: true},
+		gemmCase{m: 40, n: kernels.nr, k: 301, block: small, packB: true, threads: 2, relu: true},
 		gemmCase{m: 61, n: 75, k: 50, packB: true, threads: 3, relu: true},
 		gemmCase{m: 5, n: 2*kernels.nr + 3, k: 19, packB: true, threads: 1, accumulate: true},
 		gemmCase{m: 40, n: 3 * kernels.nr, k: 64, packB: true, threads: 2},
