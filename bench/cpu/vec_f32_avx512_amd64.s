@@ -14,6 +14,10 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+0(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+20(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+24(SB), Z6
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -32,82 +36,82 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z5
-	VMOVUPS           128(DX), Z7
-	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMINPS            Z3, Z0, Z3
-	VMINPS            Z5, Z0, Z5
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z9, Z0, Z9
-	VMAXPS            Z3, Z1, Z3
-	VMAXPS            Z5, Z1, Z5
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z9, Z1, Z9
-	VMOVAPS           Z2, Z4
-	VMOVAPS           Z2, Z6
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z10
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z9, Z10
-	VSUBPS            Z2, Z4, Z4
-	VSUBPS            Z2, Z6, Z6
-	VSUBPS            Z2, Z8, Z8
-	VSUBPS            Z2, Z10, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z8, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z8, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z11
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
-	VSCALEFPS         Z4, Z10, Z10
-	VSCALEFPS         Z6, Z11, Z11
-	VSCALEFPS         Z8, Z12, Z12
-	VSCALEFPS         Z13, Z14, Z14
-	VMOVNTPS          Z10, (AX)
-	VMOVNTPS          Z11, 64(AX)
-	VMOVNTPS          Z12, 128(AX)
-	VMOVNTPS          Z14, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               ntloop
+	VMOVUPS          (DX), Z7
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z13
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMINPS           Z7, Z0, Z7
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z11, Z0, Z11
+	VMINPS           Z13, Z0, Z13
+	VMAXPS           Z7, Z1, Z7
+	VMAXPS           Z9, Z1, Z9
+	VMAXPS           Z11, Z1, Z11
+	VMAXPS           Z13, Z1, Z13
+	VMOVAPS          Z2, Z8
+	VMOVAPS          Z2, Z10
+	VMOVAPS          Z2, Z12
+	VMOVAPS          Z2, Z14
+	VFMADD231PS      Z4, Z7, Z8
+	VFMADD231PS      Z4, Z9, Z10
+	VFMADD231PS      Z4, Z11, Z12
+	VFMADD231PS      Z4, Z13, Z14
+	VSUBPS           Z2, Z8, Z8
+	VSUBPS           Z2, Z10, Z10
+	VSUBPS           Z2, Z12, Z12
+	VSUBPS           Z2, Z14, Z17
+	VFNMADD231PS     Z5, Z8, Z7
+	VFNMADD231PS     Z5, Z10, Z9
+	VFNMADD231PS     Z5, Z12, Z11
+	VFNMADD231PS     Z5, Z17, Z13
+	VFNMADD231PS     Z6, Z8, Z7
+	VFNMADD231PS     Z6, Z10, Z9
+	VFNMADD231PS     Z6, Z12, Z11
+	VFNMADD231PS     Z6, Z17, Z13
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z18
+	VFMADD213PS      Z3, Z7, Z14
+	VFMADD213PS      Z3, Z9, Z15
+	VFMADD213PS      Z3, Z11, Z16
+	VFMADD213PS      Z3, Z13, Z18
+	VFMADD213PS      Z3, Z7, Z14
+	VFMADD213PS      Z3, Z9, Z15
+	VFMADD213PS      Z3, Z11, Z16
+	VFMADD213PS      Z3, Z13, Z18
+	VSCALEFPS        Z8, Z14, Z14
+	VSCALEFPS        Z10, Z15, Z15
+	VSCALEFPS        Z12, Z16, Z16
+	VSCALEFPS        Z17, Z18, Z18
+	VMOVNTPS         Z14, (AX)
+	VMOVNTPS         Z15, 64(AX)
+	VMOVNTPS         Z16, 128(AX)
+	VMOVNTPS         Z18, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
@@ -115,28 +119,28 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
-	VMINPS            Z3, Z0, Z3
-	VMAXPS            Z3, Z1, Z3
-	VMOVAPS           Z2, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z2, Z4, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VSCALEFPS         Z4, Z5, Z5
-	VMOVNTPS          Z5, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               ntsingleloop
+	VMOVUPS          (DX), Z7
+	PREFETCHT0       2048(DX)
+	VMINPS           Z7, Z0, Z7
+	VMAXPS           Z7, Z1, Z7
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z4, Z7, Z8
+	VSUBPS           Z2, Z8, Z8
+	VFNMADD231PS     Z5, Z8, Z7
+	VFNMADD231PS     Z6, Z8, Z7
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVNTPS         Z9, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
 
 ntsingledone:
 	ADDQ $+16, CX
@@ -146,82 +150,82 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z5
-	VMOVUPS           128(DX), Z7
-	VMOVUPS           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMINPS            Z3, Z0, Z3
-	VMINPS            Z5, Z0, Z5
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z9, Z0, Z9
-	VMAXPS            Z3, Z1, Z3
-	VMAXPS            Z5, Z1, Z5
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z9, Z1, Z9
-	VMOVAPS           Z2, Z4
-	VMOVAPS           Z2, Z6
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z10
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z9, Z10
-	VSUBPS            Z2, Z4, Z4
-	VSUBPS            Z2, Z6, Z6
-	VSUBPS            Z2, Z8, Z8
-	VSUBPS            Z2, Z10, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z8, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z8, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z11
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z9, Z14
-	VSCALEFPS         Z4, Z10, Z10
-	VSCALEFPS         Z6, Z11, Z11
-	VSCALEFPS         Z8, Z12, Z12
-	VSCALEFPS         Z13, Z14, Z14
-	VMOVUPS           Z10, (AX)
-	VMOVUPS           Z11, 64(AX)
-	VMOVUPS           Z12, 128(AX)
-	VMOVUPS           Z14, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               mainloop
+	VMOVUPS          (DX), Z7
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z13
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMINPS           Z7, Z0, Z7
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z11, Z0, Z11
+	VMINPS           Z13, Z0, Z13
+	VMAXPS           Z7, Z1, Z7
+	VMAXPS           Z9, Z1, Z9
+	VMAXPS           Z11, Z1, Z11
+	VMAXPS           Z13, Z1, Z13
+	VMOVAPS          Z2, Z8
+	VMOVAPS          Z2, Z10
+	VMOVAPS          Z2, Z12
+	VMOVAPS          Z2, Z14
+	VFMADD231PS      Z4, Z7, Z8
+	VFMADD231PS      Z4, Z9, Z10
+	VFMADD231PS      Z4, Z11, Z12
+	VFMADD231PS      Z4, Z13, Z14
+	VSUBPS           Z2, Z8, Z8
+	VSUBPS           Z2, Z10, Z10
+	VSUBPS           Z2, Z12, Z12
+	VSUBPS           Z2, Z14, Z17
+	VFNMADD231PS     Z5, Z8, Z7
+	VFNMADD231PS     Z5, Z10, Z9
+	VFNMADD231PS     Z5, Z12, Z11
+	VFNMADD231PS     Z5, Z17, Z13
+	VFNMADD231PS     Z6, Z8, Z7
+	VFNMADD231PS     Z6, Z10, Z9
+	VFNMADD231PS     Z6, Z12, Z11
+	VFNMADD231PS     Z6, Z17, Z13
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z13, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z18
+	VFMADD213PS      Z3, Z7, Z14
+	VFMADD213PS      Z3, Z9, Z15
+	VFMADD213PS      Z3, Z11, Z16
+	VFMADD213PS      Z3, Z13, Z18
+	VFMADD213PS      Z3, Z7, Z14
+	VFMADD213PS      Z3, Z9, Z15
+	VFMADD213PS      Z3, Z11, Z16
+	VFMADD213PS      Z3, Z13, Z18
+	VSCALEFPS        Z8, Z14, Z14
+	VSCALEFPS        Z10, Z15, Z15
+	VSCALEFPS        Z12, Z16, Z16
+	VSCALEFPS        Z17, Z18, Z18
+	VMOVUPS          Z14, (AX)
+	VMOVUPS          Z15, 64(AX)
+	VMOVUPS          Z16, 128(AX)
+	VMOVUPS          Z18, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
@@ -229,54 +233,54 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPS           (DX), Z3
-	PREFETCHT0        2048(DX)
-	VMINPS            Z3, Z0, Z3
-	VMAXPS            Z3, Z1, Z3
-	VMOVAPS           Z2, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z2, Z4, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               singleloop
+	VMOVUPS          (DX), Z7
+	PREFETCHT0       2048(DX)
+	VMINPS           Z7, Z0, Z7
+	VMAXPS           Z7, Z1, Z7
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z4, Z7, Z8
+	VSUBPS           Z2, Z8, Z8
+	VFNMADD231PS     Z5, Z8, Z7
+	VFNMADD231PS     Z6, Z8, Z7
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS          Z9, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
 
 singledone:
-	ADDQ              $+16, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
-	VMINPS            Z3, Z0, Z3
-	VMAXPS            Z3, Z1, Z3
-	VMOVAPS           Z2, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z2, Z4, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z4, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z4, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VSCALEFPS         Z4, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPS.Z        (DX), K1, Z7
+	PREFETCHT0       2048(DX)
+	VMINPS           Z7, Z0, Z7
+	VMAXPS           Z7, Z1, Z7
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z4, Z7, Z8
+	VSUBPS           Z2, Z8, Z8
+	VFNMADD231PS     Z5, Z8, Z7
+	VFNMADD231PS     Z6, Z8, Z7
+	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VFMADD213PS      Z3, Z7, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS          Z9, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -419,10 +423,10 @@ ntloop:
 	VPSLLD           $0x17, Z9, Z9
 	VPSLLD           $0x17, Z14, Z14
 	VPSLLD           $0x17, Z16, Z16
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z6
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z9, Z12
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z16, Z17
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z16, Z17
 	VFMADD213PS      Z6, Z3, Z4
 	VFMADD213PS      Z12, Z9, Z7
 	VFMADD213PS      Z15, Z14, Z10
@@ -480,7 +484,7 @@ ntsingleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
 	VMULPS           Z5, Z4, Z4
 	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
@@ -603,10 +607,10 @@ mainloop:
 	VPSLLD           $0x17, Z9, Z9
 	VPSLLD           $0x17, Z14, Z14
 	VPSLLD           $0x17, Z16, Z16
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z6
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z9, Z12
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z16, Z17
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z16, Z17
 	VFMADD213PS      Z6, Z3, Z4
 	VFMADD213PS      Z12, Z9, Z7
 	VFMADD213PS      Z15, Z14, Z10
@@ -664,7 +668,7 @@ singleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
 	VMULPS           Z5, Z4, Z4
 	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
@@ -708,7 +712,7 @@ singledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
 	VMULPS           Z5, Z4, Z4
 	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+44(SB), Z3, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
 	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
@@ -792,14 +796,10 @@ ntloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z20
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z13
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z20
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z13
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z18
@@ -812,6 +812,10 @@ ntloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z13
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z18
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z20
 	VMULPS            Z3, Z3, Z9
 	VMULPS            Z7, Z7, Z17
 	VMULPS            Z11, Z11, Z19
@@ -824,10 +828,10 @@ ntloop:
 	VPSLLD            $0x17, Z8, Z8
 	VPSLLD            $0x17, Z12, Z12
 	VPSLLD            $0x17, Z16, Z16
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z8, Z7
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z9
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z16, Z11
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z8, Z7
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z9
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z16, Z11
 	VFMADD213PS       Z3, Z4, Z5
 	VFMADD213PS       Z7, Z8, Z13
 	VFMADD213PS       Z9, Z12, Z18
@@ -877,15 +881,15 @@ ntsingleloop:
 	VSUBPS            Z1, Z4, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VMULPS            Z3, Z3, Z6
 	VFMADD213PS       Z3, Z6, Z5
 	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
 	VFMADD213PS       Z3, Z4, Z5
 	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
 	VDIVPS            Z3, Z5, Z5
@@ -946,14 +950,10 @@ mainloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z20
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z13
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z20
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z13
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z18
@@ -966,6 +966,10 @@ mainloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z13
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z18
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z20
 	VMULPS            Z3, Z3, Z9
 	VMULPS            Z7, Z7, Z17
 	VMULPS            Z11, Z11, Z19
@@ -978,10 +982,10 @@ mainloop:
 	VPSLLD            $0x17, Z8, Z8
 	VPSLLD            $0x17, Z12, Z12
 	VPSLLD            $0x17, Z16, Z16
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z8, Z7
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z9
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z16, Z11
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z8, Z7
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z9
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z16, Z11
 	VFMADD213PS       Z3, Z4, Z5
 	VFMADD213PS       Z7, Z8, Z13
 	VFMADD213PS       Z9, Z12, Z18
@@ -1031,15 +1035,15 @@ singleloop:
 	VSUBPS            Z1, Z4, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VMULPS            Z3, Z3, Z6
 	VFMADD213PS       Z3, Z6, Z5
 	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
 	VFMADD213PS       Z3, Z4, Z5
 	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
 	VDIVPS            Z3, Z5, Z5
@@ -1069,15 +1073,15 @@ singledone:
 	VSUBPS            Z1, Z4, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z3, Z5
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
 	VMULPS            Z3, Z3, Z6
 	VFMADD213PS       Z3, Z6, Z5
 	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+44(SB), Z4, Z3
+	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
 	VFMADD213PS       Z3, Z4, Z5
 	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
 	VDIVPS            Z3, Z5, Z5
@@ -1353,10 +1357,10 @@ ntloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z12, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z20
 	VPSLLD           $0x17, Z6, Z6
 	VPSLLD           $0x17, Z11, Z11
 	VPSLLD           $0x17, Z16, Z16
@@ -1410,7 +1414,7 @@ ntsingleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -1517,10 +1521,10 @@ mainloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z12, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z20
 	VPSLLD           $0x17, Z6, Z6
 	VPSLLD           $0x17, Z11, Z11
 	VPSLLD           $0x17, Z16, Z16
@@ -1574,7 +1578,7 @@ singleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -1614,7 +1618,7 @@ singledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -1699,14 +1703,10 @@ ntloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
@@ -1723,10 +1723,14 @@ ntloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z6, Z6
 	VPSLLD            $0x17, Z11, Z11
 	VPSLLD            $0x17, Z16, Z16
@@ -1735,10 +1739,10 @@ ntloop:
 	VMULPS            Z11, Z12, Z12
 	VMULPS            Z16, Z17, Z17
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z5, Z10
 	VRCP14PS          Z11, Z16
 	VRCP14PS          Z20, Z23
@@ -1792,16 +1796,16 @@ ntsingleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -1863,14 +1867,10 @@ mainloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
@@ -1887,10 +1887,14 @@ mainloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z6, Z6
 	VPSLLD            $0x17, Z11, Z11
 	VPSLLD            $0x17, Z16, Z16
@@ -1899,10 +1903,10 @@ mainloop:
 	VMULPS            Z11, Z12, Z12
 	VMULPS            Z16, Z17, Z17
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z5, Z10
 	VRCP14PS          Z11, Z16
 	VRCP14PS          Z20, Z23
@@ -1956,16 +1960,16 @@ singleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -1996,16 +2000,16 @@ singledone:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -3459,10 +3463,10 @@ ntloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z14, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z18, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z20
 	VPSLLD           $0x17, Z8, Z8
 	VPSLLD           $0x17, Z13, Z13
 	VPSLLD           $0x17, Z17, Z17
@@ -3519,7 +3523,7 @@ ntsingleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -3635,10 +3639,10 @@ mainloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z14, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z18, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z10, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z20
 	VPSLLD           $0x17, Z8, Z8
 	VPSLLD           $0x17, Z13, Z13
 	VPSLLD           $0x17, Z17, Z17
@@ -3695,7 +3699,7 @@ singleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -3738,7 +3742,7 @@ singledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z5
 	VPSLLD           $0x17, Z6, Z6
 	VMULPS           Z6, Z5, Z5
 	VMAXPS           Z3, Z0, Z3
@@ -3836,14 +3840,10 @@ ntloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
@@ -3860,10 +3860,14 @@ ntloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z8, Z8
 	VPSLLD            $0x17, Z13, Z13
 	VPSLLD            $0x17, Z17, Z17
@@ -3872,10 +3876,10 @@ ntloop:
 	VMULPS            Z13, Z14, Z14
 	VMULPS            Z17, Z18, Z18
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z10, Z6
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z14, Z13
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z18, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z10, Z6
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z14, Z13
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z18, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z6, Z12
 	VRCP14PS          Z13, Z17
 	VRCP14PS          Z20, Z23
@@ -3932,16 +3936,16 @@ ntsingleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -4012,14 +4016,10 @@ mainloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z10
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z14
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
@@ -4036,10 +4036,14 @@ mainloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z8, Z8
 	VPSLLD            $0x17, Z13, Z13
 	VPSLLD            $0x17, Z17, Z17
@@ -4048,10 +4052,10 @@ mainloop:
 	VMULPS            Z13, Z14, Z14
 	VMULPS            Z17, Z18, Z18
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z10, Z6
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z14, Z13
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z18, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z10, Z6
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z14, Z13
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z18, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z6, Z12
 	VRCP14PS          Z13, Z17
 	VRCP14PS          Z20, Z23
@@ -4108,16 +4112,16 @@ singleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -4151,16 +4155,16 @@ singledone:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -4253,14 +4257,10 @@ ntloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
@@ -4277,10 +4277,14 @@ ntloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z6, Z6
 	VPSLLD            $0x17, Z11, Z11
 	VPSLLD            $0x17, Z16, Z16
@@ -4289,10 +4293,10 @@ ntloop:
 	VMULPS            Z11, Z12, Z12
 	VMULPS            Z16, Z17, Z17
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z5, Z10
 	VRCP14PS          Z11, Z16
 	VRCP14PS          Z20, Z23
@@ -4355,16 +4359,16 @@ ntsingleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -4429,14 +4433,10 @@ mainloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z20, Z22
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
@@ -4453,10 +4453,14 @@ mainloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
 	VPSLLD            $0x17, Z6, Z6
 	VPSLLD            $0x17, Z11, Z11
 	VPSLLD            $0x17, Z16, Z16
@@ -4465,10 +4469,10 @@ mainloop:
 	VMULPS            Z11, Z12, Z12
 	VMULPS            Z16, Z17, Z17
 	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z22, Z24
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
 	VRCP14PS          Z5, Z10
 	VRCP14PS          Z11, Z16
 	VRCP14PS          Z20, Z23
@@ -4531,16 +4535,16 @@ singleloop:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -4574,16 +4578,16 @@ singledone:
 	VSUBPS            Z1, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+44(SB), Z7, Z5
+	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
 	VRCP14PS          Z5, Z8
 	VMULPS            Z8, Z7, Z6
 	VMOVAPS           Z7, Z7
@@ -5748,10 +5752,10 @@ ntloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z20, Z14
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z20, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z18
 	VPSLLD           $0x17, Z5, Z5
 	VPSLLD           $0x17, Z13, Z13
 	VPSLLD           $0x17, Z19, Z19
@@ -5760,10 +5764,10 @@ ntloop:
 	VMULPS           Z13, Z10, Z10
 	VMULPS           Z19, Z14, Z14
 	VMULPS           Z21, Z18, Z18
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z10, Z17
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z21
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z18, Z24
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z10, Z17
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z21
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z18, Z24
 	VRCP14PS         Z5, Z13
 	VRCP14PS         Z17, Z20
 	VRCP14PS         Z21, Z23
@@ -5824,10 +5828,10 @@ ntsingleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z6
 	VPSLLD           $0x17, Z5, Z5
 	VMULPS           Z5, Z6, Z6
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z6, Z5
 	VRCP14PS         Z5, Z8
 	VMULPS           Z8, Z6, Z7
 	VMOVAPS          Z6, Z6
@@ -5917,10 +5921,10 @@ mainloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z20, Z14
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z22, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z20, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z22, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z20, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z22, Z18
 	VPSLLD           $0x17, Z5, Z5
 	VPSLLD           $0x17, Z13, Z13
 	VPSLLD           $0x17, Z19, Z19
@@ -5929,10 +5933,10 @@ mainloop:
 	VMULPS           Z13, Z10, Z10
 	VMULPS           Z19, Z14, Z14
 	VMULPS           Z21, Z18, Z18
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z10, Z17
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z14, Z21
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z18, Z24
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z10, Z17
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z21
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z18, Z24
 	VRCP14PS         Z5, Z13
 	VRCP14PS         Z17, Z20
 	VRCP14PS         Z21, Z23
@@ -5993,10 +5997,10 @@ singleloop:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z6
 	VPSLLD           $0x17, Z5, Z5
 	VMULPS           Z5, Z6, Z6
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z6, Z5
 	VRCP14PS         Z5, Z8
 	VMULPS           Z8, Z6, Z7
 	VMOVAPS          Z6, Z6
@@ -6034,10 +6038,10 @@ singledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z7, Z6
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z6
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z6
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z6
 	VPSLLD           $0x17, Z5, Z5
 	VMULPS           Z5, Z6, Z6
-	VADDPS.BCST      vecConstf32avx512<>+44(SB), Z6, Z5
+	VADDPS.BCST      vecConstf32avx512<>+12(SB), Z6, Z5
 	VRCP14PS         Z5, Z8
 	VMULPS           Z8, Z6, Z7
 	VMOVAPS          Z6, Z6
@@ -6066,7 +6070,7 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+192(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+196(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+44(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
@@ -6126,14 +6130,10 @@ ntloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z15
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
@@ -6146,6 +6146,10 @@ ntloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
 	VFMADD213PS       Z2, Z4, Z6
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z10, Z12
@@ -6211,11 +6215,11 @@ ntsingleloop:
 	VSUBPS            Z3, Z5, Z6
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VPSLLD            $0x17, Z5, Z5
@@ -6280,14 +6284,10 @@ mainloop:
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z13, Z15
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z15
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
@@ -6300,6 +6300,10 @@ mainloop:
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
 	VFMADD213PS       Z2, Z4, Z6
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z10, Z12
@@ -6365,11 +6369,11 @@ singleloop:
 	VSUBPS            Z3, Z5, Z6
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VPSLLD            $0x17, Z5, Z5
@@ -6403,11 +6407,11 @@ singledone:
 	VSUBPS            Z3, Z5, Z6
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z4, Z6
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VFMADD213PS       Z2, Z4, Z6
 	VPSLLD            $0x17, Z5, Z5
@@ -6999,10 +7003,10 @@ expmain:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z11
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z14
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
 	VSCALEFPS        Z6, Z8, Z8
 	VSCALEFPS        Z9, Z11, Z11
 	VSCALEFPS        Z12, Z14, Z14
@@ -7035,7 +7039,7 @@ expsingle:
 	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z7, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z7, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z8
 	VSCALEFPS        Z6, Z8, Z8
 	VMOVUPS          Z8, (R13)(R10*1)
 	VADDPS           Z8, Z2, Z2
@@ -7060,7 +7064,7 @@ expsingledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z0, Z1
 	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z0, Z1
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z0, Z1
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z0, Z1
 	VSCALEFPS        Z6, Z1, Z1
 	VMOVUPS          Z1, K1, (R13)(R10*1)
 	VADDPS           Z1, Z2, K1, Z2
@@ -7078,7 +7082,7 @@ expdone:
 	VPERMILPS     $0xb1, X2, X0
 	VADDPS        X0, X2, X2
 	VBROADCASTSS  X2, Z2
-	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z0
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z0
 	VDIVPS        Z2, Z0, Z0
 	CMPQ          R13, AX
 	JEQ           kept
@@ -7397,10 +7401,8 @@ mainrow:
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z10, Z12
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
@@ -7409,8 +7411,10 @@ mainrow:
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
 	VPSLLD            $0x17, Z8, Z8
 	VPSLLD            $0x17, Z11, Z11
 	VMULPS            Z8, Z9, Z9
@@ -7450,13 +7454,13 @@ singlerow:
 	VSUBPS            Z2, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
 	VMOVUPS           Z7, (R10)(R9*1)
@@ -7492,13 +7496,13 @@ tailrow:
 	VSUBPS            Z2, Z6, Z7
 	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
 	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+12(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+28(SB), Z5, Z7
+	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
 	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
 	VPSLLD            $0x17, Z6, Z6
 	VMULPS            Z6, Z7, Z7
 	VMOVUPS           Z7, K1, (AX)(R9*1)
@@ -7778,10 +7782,10 @@ expmain:
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -7811,7 +7815,7 @@ expsingle:
 	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, Z3
 	ADDQ             $+64, R8
@@ -7839,7 +7843,7 @@ expsingledone:
 	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VADDPS           Z8, Z3, K1, Z3
 
@@ -7955,7 +7959,7 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
@@ -8082,7 +8086,7 @@ row:
 	VBROADCASTSS  eps+64(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
@@ -8516,7 +8520,7 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-84
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
@@ -8673,7 +8677,7 @@ row:
 	VBROADCASTSS  eps+80(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+64(FP)
 	JZ            alone
@@ -8951,7 +8955,7 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+44(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
@@ -9019,7 +9023,7 @@ row:
 	VBROADCASTSS  eps+56(FP), Z2
 	VADDPS        Z2, Z1, Z1
 	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstf32avx512<>+44(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z5
 	VDIVPS        Z1, Z5, Z5
 	DECQ          m+40(FP)
 	JZ            alone
@@ -10310,15 +10314,15 @@ singledone:
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f
-DATA vecConstf32avx512<>+12(SB)/4, $0x3ab5f604
+DATA vecConstf32avx512<>+12(SB)/4, $0x3f800000
 DATA vecConstf32avx512<>+16(SB)/4, $0x3fb8aa3b
 DATA vecConstf32avx512<>+20(SB)/4, $0x3f318000
 DATA vecConstf32avx512<>+24(SB)/4, $0xb95e8083
-DATA vecConstf32avx512<>+28(SB)/4, $0x3c0913b5
-DATA vecConstf32avx512<>+32(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx512<>+36(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx512<>+40(SB)/4, $0x3effffff
-DATA vecConstf32avx512<>+44(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+28(SB)/4, $0x3ab5f604
+DATA vecConstf32avx512<>+32(SB)/4, $0x3c0913b5
+DATA vecConstf32avx512<>+36(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx512<>+40(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx512<>+44(SB)/4, $0x3effffff
 DATA vecConstf32avx512<>+48(SB)/4, $0x40800000
 DATA vecConstf32avx512<>+52(SB)/4, $0xb5e71043
 DATA vecConstf32avx512<>+56(SB)/4, $0x3921847d

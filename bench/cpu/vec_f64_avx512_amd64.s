@@ -14,6 +14,10 @@ TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+0(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+8(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+32(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+40(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+48(SB), Z6
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -32,102 +36,102 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPD           (DX), Z3
-	VMOVUPD           64(DX), Z5
-	VMOVUPD           128(DX), Z7
-	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMINPD            Z3, Z0, Z3
-	VMINPD            Z5, Z0, Z5
-	VMINPD            Z7, Z0, Z7
-	VMINPD            Z9, Z0, Z9
-	VMAXPD            Z3, Z1, Z3
-	VMAXPD            Z5, Z1, Z5
-	VMAXPD            Z7, Z1, Z7
-	VMAXPD            Z9, Z1, Z9
-	VMOVAPD           Z2, Z4
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z10
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z9, Z10
-	VSUBPD            Z2, Z4, Z4
-	VSUBPD            Z2, Z6, Z6
-	VSUBPD            Z2, Z8, Z8
-	VSUBPD            Z2, Z10, Z13
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z8, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z9
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z8, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z9
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z11
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
-	VSCALEFPD         Z4, Z10, Z10
-	VSCALEFPD         Z6, Z11, Z11
-	VSCALEFPD         Z8, Z12, Z12
-	VSCALEFPD         Z13, Z14, Z14
-	VMOVNTPD          Z10, (AX)
-	VMOVNTPD          Z11, 64(AX)
-	VMOVNTPD          Z12, 128(AX)
-	VMOVNTPD          Z14, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+32, CX
-	JGE               ntloop
+	VMOVUPD          (DX), Z7
+	VMOVUPD          64(DX), Z9
+	VMOVUPD          128(DX), Z11
+	VMOVUPD          192(DX), Z13
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMINPD           Z7, Z0, Z7
+	VMINPD           Z9, Z0, Z9
+	VMINPD           Z11, Z0, Z11
+	VMINPD           Z13, Z0, Z13
+	VMAXPD           Z7, Z1, Z7
+	VMAXPD           Z9, Z1, Z9
+	VMAXPD           Z11, Z1, Z11
+	VMAXPD           Z13, Z1, Z13
+	VMOVAPD          Z2, Z8
+	VMOVAPD          Z2, Z10
+	VMOVAPD          Z2, Z12
+	VMOVAPD          Z2, Z14
+	VFMADD231PD      Z4, Z7, Z8
+	VFMADD231PD      Z4, Z9, Z10
+	VFMADD231PD      Z4, Z11, Z12
+	VFMADD231PD      Z4, Z13, Z14
+	VSUBPD           Z2, Z8, Z8
+	VSUBPD           Z2, Z10, Z10
+	VSUBPD           Z2, Z12, Z12
+	VSUBPD           Z2, Z14, Z17
+	VFNMADD231PD     Z5, Z8, Z7
+	VFNMADD231PD     Z5, Z10, Z9
+	VFNMADD231PD     Z5, Z12, Z11
+	VFNMADD231PD     Z5, Z17, Z13
+	VFNMADD231PD     Z6, Z8, Z7
+	VFNMADD231PD     Z6, Z10, Z9
+	VFNMADD231PD     Z6, Z12, Z11
+	VFNMADD231PD     Z6, Z17, Z13
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z18
+	VFMADD213PD      Z3, Z7, Z14
+	VFMADD213PD      Z3, Z9, Z15
+	VFMADD213PD      Z3, Z11, Z16
+	VFMADD213PD      Z3, Z13, Z18
+	VFMADD213PD      Z3, Z7, Z14
+	VFMADD213PD      Z3, Z9, Z15
+	VFMADD213PD      Z3, Z11, Z16
+	VFMADD213PD      Z3, Z13, Z18
+	VSCALEFPD        Z8, Z14, Z14
+	VSCALEFPD        Z10, Z15, Z15
+	VSCALEFPD        Z12, Z16, Z16
+	VSCALEFPD        Z17, Z18, Z18
+	VMOVNTPD         Z14, (AX)
+	VMOVNTPD         Z15, 64(AX)
+	VMOVNTPD         Z16, 128(AX)
+	VMOVNTPD         Z18, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+32, CX
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+32, CX
@@ -135,33 +139,33 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
-	VMINPD            Z3, Z0, Z3
-	VMAXPD            Z3, Z1, Z3
-	VMOVAPD           Z2, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z2, Z4, Z4
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VSCALEFPD         Z4, Z5, Z5
-	VMOVNTPD          Z5, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+8, CX
-	JGE               ntsingleloop
+	VMOVUPD          (DX), Z7
+	PREFETCHT0       2048(DX)
+	VMINPD           Z7, Z0, Z7
+	VMAXPD           Z7, Z1, Z7
+	VMOVAPD          Z2, Z8
+	VFMADD231PD      Z4, Z7, Z8
+	VSUBPD           Z2, Z8, Z8
+	VFNMADD231PD     Z5, Z8, Z7
+	VFNMADD231PD     Z6, Z8, Z7
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVNTPD         Z9, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+8, CX
+	JGE              ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, CX
@@ -171,102 +175,102 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPD           (DX), Z3
-	VMOVUPD           64(DX), Z5
-	VMOVUPD           128(DX), Z7
-	VMOVUPD           192(DX), Z9
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMINPD            Z3, Z0, Z3
-	VMINPD            Z5, Z0, Z5
-	VMINPD            Z7, Z0, Z7
-	VMINPD            Z9, Z0, Z9
-	VMAXPD            Z3, Z1, Z3
-	VMAXPD            Z5, Z1, Z5
-	VMAXPD            Z7, Z1, Z7
-	VMAXPD            Z9, Z1, Z9
-	VMOVAPD           Z2, Z4
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z10
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z9, Z10
-	VSUBPD            Z2, Z4, Z4
-	VSUBPD            Z2, Z6, Z6
-	VSUBPD            Z2, Z8, Z8
-	VSUBPD            Z2, Z10, Z13
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z8, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z9
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z8, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z9
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z11
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z11
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z14
-	VSCALEFPD         Z4, Z10, Z10
-	VSCALEFPD         Z6, Z11, Z11
-	VSCALEFPD         Z8, Z12, Z12
-	VSCALEFPD         Z13, Z14, Z14
-	VMOVUPD           Z10, (AX)
-	VMOVUPD           Z11, 64(AX)
-	VMOVUPD           Z12, 128(AX)
-	VMOVUPD           Z14, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+32, CX
-	JGE               mainloop
+	VMOVUPD          (DX), Z7
+	VMOVUPD          64(DX), Z9
+	VMOVUPD          128(DX), Z11
+	VMOVUPD          192(DX), Z13
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMINPD           Z7, Z0, Z7
+	VMINPD           Z9, Z0, Z9
+	VMINPD           Z11, Z0, Z11
+	VMINPD           Z13, Z0, Z13
+	VMAXPD           Z7, Z1, Z7
+	VMAXPD           Z9, Z1, Z9
+	VMAXPD           Z11, Z1, Z11
+	VMAXPD           Z13, Z1, Z13
+	VMOVAPD          Z2, Z8
+	VMOVAPD          Z2, Z10
+	VMOVAPD          Z2, Z12
+	VMOVAPD          Z2, Z14
+	VFMADD231PD      Z4, Z7, Z8
+	VFMADD231PD      Z4, Z9, Z10
+	VFMADD231PD      Z4, Z11, Z12
+	VFMADD231PD      Z4, Z13, Z14
+	VSUBPD           Z2, Z8, Z8
+	VSUBPD           Z2, Z10, Z10
+	VSUBPD           Z2, Z12, Z12
+	VSUBPD           Z2, Z14, Z17
+	VFNMADD231PD     Z5, Z8, Z7
+	VFNMADD231PD     Z5, Z10, Z9
+	VFNMADD231PD     Z5, Z12, Z11
+	VFNMADD231PD     Z5, Z17, Z13
+	VFNMADD231PD     Z6, Z8, Z7
+	VFNMADD231PD     Z6, Z10, Z9
+	VFNMADD231PD     Z6, Z12, Z11
+	VFNMADD231PD     Z6, Z17, Z13
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z13, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z18
+	VFMADD213PD      Z3, Z7, Z14
+	VFMADD213PD      Z3, Z9, Z15
+	VFMADD213PD      Z3, Z11, Z16
+	VFMADD213PD      Z3, Z13, Z18
+	VFMADD213PD      Z3, Z7, Z14
+	VFMADD213PD      Z3, Z9, Z15
+	VFMADD213PD      Z3, Z11, Z16
+	VFMADD213PD      Z3, Z13, Z18
+	VSCALEFPD        Z8, Z14, Z14
+	VSCALEFPD        Z10, Z15, Z15
+	VSCALEFPD        Z12, Z16, Z16
+	VSCALEFPD        Z17, Z18, Z18
+	VMOVUPD          Z14, (AX)
+	VMOVUPD          Z15, 64(AX)
+	VMOVUPD          Z16, 128(AX)
+	VMOVUPD          Z18, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+32, CX
+	JGE              mainloop
 
 maindone:
 	ADDQ $+32, CX
@@ -274,64 +278,64 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPD           (DX), Z3
-	PREFETCHT0        2048(DX)
-	VMINPD            Z3, Z0, Z3
-	VMAXPD            Z3, Z1, Z3
-	VMOVAPD           Z2, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z2, Z4, Z4
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+8, CX
-	JGE               singleloop
+	VMOVUPD          (DX), Z7
+	PREFETCHT0       2048(DX)
+	VMINPD           Z7, Z0, Z7
+	VMAXPD           Z7, Z1, Z7
+	VMOVAPD          Z2, Z8
+	VFMADD231PD      Z4, Z7, Z8
+	VSUBPD           Z2, Z8, Z8
+	VFNMADD231PD     Z5, Z8, Z7
+	VFNMADD231PD     Z6, Z8, Z7
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD          Z9, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+8, CX
+	JGE              singleloop
 
 singledone:
-	ADDQ              $+8, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z3
-	PREFETCHT0        2048(DX)
-	VMINPD            Z3, Z0, Z3
-	VMAXPD            Z3, Z1, Z3
-	VMOVAPD           Z2, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z2, Z4, Z4
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z4, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z4, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VSCALEFPD         Z4, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)
+	ADDQ             $+8, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	VMOVUPD.Z        (DX), K1, Z7
+	PREFETCHT0       2048(DX)
+	VMINPD           Z7, Z0, Z7
+	VMAXPD           Z7, Z1, Z7
+	VMOVAPD          Z2, Z8
+	VFMADD231PD      Z4, Z7, Z8
+	VSUBPD           Z2, Z8, Z8
+	VFNMADD231PD     Z5, Z8, Z7
+	VFNMADD231PD     Z6, Z8, Z7
+	VBROADCASTSD     vecConstf64avx512<>+56(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+64(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+72(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+80(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+88(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+96(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+104(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+112(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+120(SB), Z7, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VFMADD213PD      Z3, Z7, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD          Z9, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -562,10 +566,10 @@ ntloop:
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z9, Z9
 	VPSLLQ           $0x34, Z13, Z13
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z5, Z8
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z9, Z10
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z13, Z14
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z5, Z8
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z9, Z10
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z13, Z14
 	VFMADD213PD      Z4, Z3, Z6
 	VFMADD213PD      Z8, Z5, Z11
 	VFMADD213PD      Z10, Z9, Z15
@@ -645,7 +649,7 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z4, Z5
 	VMULPD           Z4, Z5, Z5
 	VPSLLQ           $0x34, Z3, Z3
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
@@ -856,10 +860,10 @@ mainloop:
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z9, Z9
 	VPSLLQ           $0x34, Z13, Z13
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z5, Z8
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z9, Z10
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z13, Z14
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z5, Z8
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z9, Z10
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z13, Z14
 	VFMADD213PD      Z4, Z3, Z6
 	VFMADD213PD      Z8, Z5, Z11
 	VFMADD213PD      Z10, Z9, Z15
@@ -939,7 +943,7 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z4, Z5
 	VMULPD           Z4, Z5, Z5
 	VPSLLQ           $0x34, Z3, Z3
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
@@ -1005,7 +1009,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z4, Z5
 	VMULPD           Z4, Z5, Z5
 	VPSLLQ           $0x34, Z3, Z3
-	VSUBPD.BCST      vecConstf64avx512<>+128(SB), Z3, Z4
+	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
 	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
@@ -1089,14 +1093,10 @@ ntloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z13
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z20
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z20
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z13
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z18
@@ -1129,6 +1129,10 @@ ntloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z13
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z18
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z20
 	VMULPD            Z3, Z3, Z9
 	VMULPD            Z7, Z7, Z17
 	VMULPD            Z11, Z11, Z19
@@ -1141,10 +1145,10 @@ ntloop:
 	VPSLLQ            $0x34, Z8, Z8
 	VPSLLQ            $0x34, Z12, Z12
 	VPSLLQ            $0x34, Z16, Z16
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z8, Z7
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z9
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z16, Z11
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z8, Z7
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z9
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z16, Z11
 	VFMADD213PD       Z3, Z4, Z5
 	VFMADD213PD       Z7, Z8, Z13
 	VFMADD213PD       Z9, Z12, Z18
@@ -1194,8 +1198,7 @@ ntsingleloop:
 	VSUBPD            Z1, Z4, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
@@ -1204,10 +1207,11 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VMULPD            Z3, Z3, Z6
 	VFMADD213PD       Z3, Z6, Z5
 	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
 	VFMADD213PD       Z3, Z4, Z5
 	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
 	VDIVPD            Z3, Z5, Z5
@@ -1268,14 +1272,10 @@ mainloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z13
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z20
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z20
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z13
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z18
@@ -1308,6 +1308,10 @@ mainloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z13
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z18
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z20
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z20
 	VMULPD            Z3, Z3, Z9
 	VMULPD            Z7, Z7, Z17
 	VMULPD            Z11, Z11, Z19
@@ -1320,10 +1324,10 @@ mainloop:
 	VPSLLQ            $0x34, Z8, Z8
 	VPSLLQ            $0x34, Z12, Z12
 	VPSLLQ            $0x34, Z16, Z16
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z8, Z7
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z9
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z16, Z11
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z8, Z7
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z9
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z16, Z11
 	VFMADD213PD       Z3, Z4, Z5
 	VFMADD213PD       Z7, Z8, Z13
 	VFMADD213PD       Z9, Z12, Z18
@@ -1373,8 +1377,7 @@ singleloop:
 	VSUBPD            Z1, Z4, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
@@ -1383,10 +1386,11 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VMULPD            Z3, Z3, Z6
 	VFMADD213PD       Z3, Z6, Z5
 	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
 	VFMADD213PD       Z3, Z4, Z5
 	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
 	VDIVPD            Z3, Z5, Z5
@@ -1416,8 +1420,7 @@ singledone:
 	VSUBPD            Z1, Z4, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z3, Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
@@ -1426,10 +1429,11 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
 	VMULPD            Z3, Z3, Z6
 	VFMADD213PD       Z3, Z6, Z5
 	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+128(SB), Z4, Z3
+	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
 	VFMADD213PD       Z3, Z4, Z5
 	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
 	VDIVPD            Z3, Z5, Z5
@@ -1793,10 +1797,10 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z21, Z22
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z10, Z10
 	VPSLLQ           $0x34, Z15, Z15
@@ -1872,7 +1876,7 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -2067,10 +2071,10 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z21, Z22
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z10, Z10
 	VPSLLQ           $0x34, Z15, Z15
@@ -2146,7 +2150,7 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -2208,7 +2212,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -2293,14 +2297,10 @@ ntloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
@@ -2337,10 +2337,14 @@ ntloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z6, Z6
 	VPSLLQ            $0x34, Z11, Z11
 	VPSLLQ            $0x34, Z16, Z16
@@ -2349,18 +2353,18 @@ ntloop:
 	VMULPD            Z11, Z12, Z12
 	VMULPD            Z16, Z17, Z17
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z5, Z6
 	VRCP14PD          Z11, Z15
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z6, Z5, Z10
 	VFNMADD231PD      Z15, Z11, Z16
 	VFNMADD231PD      Z21, Z20, Z23
@@ -2418,8 +2422,7 @@ ntsingleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -2429,12 +2432,13 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -2497,14 +2501,10 @@ mainloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
@@ -2541,10 +2541,14 @@ mainloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z6, Z6
 	VPSLLQ            $0x34, Z11, Z11
 	VPSLLQ            $0x34, Z16, Z16
@@ -2553,18 +2557,18 @@ mainloop:
 	VMULPD            Z11, Z12, Z12
 	VMULPD            Z16, Z17, Z17
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z5, Z6
 	VRCP14PD          Z11, Z15
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z6, Z5, Z10
 	VFNMADD231PD      Z15, Z11, Z16
 	VFNMADD231PD      Z21, Z20, Z23
@@ -2622,8 +2626,7 @@ singleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -2633,12 +2636,13 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -2670,8 +2674,7 @@ singledone:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -2681,12 +2684,13 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -4229,10 +4233,10 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z21, Z22
 	VPSLLQ           $0x34, Z6, Z6
 	VPSLLQ           $0x34, Z12, Z12
 	VPSLLQ           $0x34, Z16, Z16
@@ -4311,7 +4315,7 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -4515,10 +4519,10 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z21, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z21, Z22
 	VPSLLQ           $0x34, Z6, Z6
 	VPSLLQ           $0x34, Z12, Z12
 	VPSLLQ           $0x34, Z16, Z16
@@ -4597,7 +4601,7 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -4662,7 +4666,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z6, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z6, Z7
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z7, Z7
 	VMAXPD           Z3, Z0, Z3
@@ -4760,14 +4764,10 @@ ntloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
@@ -4804,10 +4804,14 @@ ntloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z8, Z8
 	VPSLLQ            $0x34, Z13, Z13
 	VPSLLQ            $0x34, Z17, Z17
@@ -4816,18 +4820,18 @@ ntloop:
 	VMULPD            Z13, Z14, Z14
 	VMULPD            Z17, Z18, Z18
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z10, Z6
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z14, Z13
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z18, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z10, Z6
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z14, Z13
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z18, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z6, Z8
 	VRCP14PD          Z13, Z16
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z8, Z6, Z12
 	VFNMADD231PD      Z16, Z13, Z17
 	VFNMADD231PD      Z21, Z20, Z23
@@ -4888,8 +4892,7 @@ ntsingleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -4899,12 +4902,13 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -4976,14 +4980,10 @@ mainloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z14
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z14
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
@@ -5020,10 +5020,14 @@ mainloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z8, Z8
 	VPSLLQ            $0x34, Z13, Z13
 	VPSLLQ            $0x34, Z17, Z17
@@ -5032,18 +5036,18 @@ mainloop:
 	VMULPD            Z13, Z14, Z14
 	VMULPD            Z17, Z18, Z18
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z10, Z6
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z14, Z13
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z18, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z10, Z6
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z14, Z13
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z18, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z6, Z8
 	VRCP14PD          Z13, Z16
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z8, Z6, Z12
 	VFNMADD231PD      Z16, Z13, Z17
 	VFNMADD231PD      Z21, Z20, Z23
@@ -5104,8 +5108,7 @@ singleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -5115,12 +5118,13 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -5155,8 +5159,7 @@ singledone:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -5166,12 +5169,13 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -5265,14 +5269,10 @@ ntloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
@@ -5309,10 +5309,14 @@ ntloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z6, Z6
 	VPSLLQ            $0x34, Z11, Z11
 	VPSLLQ            $0x34, Z16, Z16
@@ -5321,18 +5325,18 @@ ntloop:
 	VMULPD            Z11, Z12, Z12
 	VMULPD            Z16, Z17, Z17
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z5, Z6
 	VRCP14PD          Z11, Z15
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z6, Z5, Z10
 	VFNMADD231PD      Z15, Z11, Z16
 	VFNMADD231PD      Z21, Z20, Z23
@@ -5399,8 +5403,7 @@ ntsingleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -5410,12 +5413,13 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -5481,14 +5485,10 @@ mainloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
@@ -5525,10 +5525,14 @@ mainloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
 	VPSLLQ            $0x34, Z6, Z6
 	VPSLLQ            $0x34, Z11, Z11
 	VPSLLQ            $0x34, Z16, Z16
@@ -5537,18 +5541,18 @@ mainloop:
 	VMULPD            Z11, Z12, Z12
 	VMULPD            Z16, Z17, Z17
 	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z22, Z24
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
 	VRCP14PD          Z5, Z6
 	VRCP14PD          Z11, Z15
 	VRCP14PD          Z20, Z21
 	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD      Z6, Z5, Z10
 	VFNMADD231PD      Z15, Z11, Z16
 	VFNMADD231PD      Z21, Z20, Z23
@@ -5615,8 +5619,7 @@ singleloop:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -5626,12 +5629,13 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -5666,8 +5670,7 @@ singledone:
 	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -5677,12 +5680,13 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+128(SB), Z7, Z5
+	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
 	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD      Z6, Z5, Z8
 	VFMADD213PD       Z6, Z6, Z8
 	VMULPD            Z8, Z7, Z6
@@ -6868,10 +6872,10 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z20, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z22, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z20, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z22, Z18
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z13, Z13
 	VPSLLQ           $0x34, Z19, Z19
@@ -6880,18 +6884,18 @@ ntloop:
 	VMULPD           Z13, Z10, Z10
 	VMULPD           Z19, Z14, Z14
 	VMULPD           Z21, Z18, Z18
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z10, Z17
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z14, Z21
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z18, Z24
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z10, Z17
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z14, Z21
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z18, Z24
 	VRCP14PD         Z5, Z9
 	VRCP14PD         Z17, Z19
 	VRCP14PD         Z21, Z22
 	VRCP14PD         Z24, Z25
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z20
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z20
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD     Z9, Z5, Z13
 	VFNMADD231PD     Z19, Z17, Z20
 	VFNMADD231PD     Z22, Z21, Z23
@@ -6961,12 +6965,12 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
 	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD     Z7, Z5, Z8
 	VFMADD213PD      Z7, Z7, Z8
 	VMULPD           Z8, Z6, Z7
@@ -7077,10 +7081,10 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z20, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z22, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z20, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z22, Z18
 	VPSLLQ           $0x34, Z5, Z5
 	VPSLLQ           $0x34, Z13, Z13
 	VPSLLQ           $0x34, Z19, Z19
@@ -7089,18 +7093,18 @@ mainloop:
 	VMULPD           Z13, Z10, Z10
 	VMULPD           Z19, Z14, Z14
 	VMULPD           Z21, Z18, Z18
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z10, Z17
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z14, Z21
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z18, Z24
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z10, Z17
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z14, Z21
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z18, Z24
 	VRCP14PD         Z5, Z9
 	VRCP14PD         Z17, Z19
 	VRCP14PD         Z21, Z22
 	VRCP14PD         Z24, Z25
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z20
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z23
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z26
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z20
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z23
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z26
 	VFNMADD231PD     Z9, Z5, Z13
 	VFNMADD231PD     Z19, Z17, Z20
 	VFNMADD231PD     Z22, Z21, Z23
@@ -7170,12 +7174,12 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
 	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD     Z7, Z5, Z8
 	VFMADD213PD      Z7, Z7, Z8
 	VMULPD           Z8, Z6, Z7
@@ -7219,12 +7223,12 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
 	VPSLLQ           $0x34, Z5, Z5
 	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+128(SB), Z6, Z5
+	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
 	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+128(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
 	VFNMADD231PD     Z7, Z5, Z8
 	VFMADD213PD      Z7, Z7, Z8
 	VMULPD           Z8, Z6, Z7
@@ -7254,7 +7258,7 @@ TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+704(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+712(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+128(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
@@ -7314,14 +7318,10 @@ ntloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z15
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z13, Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
@@ -7354,6 +7354,10 @@ ntloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z13, Z15
 	VFMADD213PD       Z2, Z4, Z6
 	VFMADD213PD       Z2, Z7, Z9
 	VFMADD213PD       Z2, Z10, Z12
@@ -7431,8 +7435,7 @@ ntsingleloop:
 	VSUBPD            Z3, Z5, Z6
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
@@ -7441,6 +7444,7 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VPSLLQ            $0x34, Z5, Z5
@@ -7508,14 +7512,10 @@ mainloop:
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z15
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z13, Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
@@ -7548,6 +7548,10 @@ mainloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z13, Z15
 	VFMADD213PD       Z2, Z4, Z6
 	VFMADD213PD       Z2, Z7, Z9
 	VFMADD213PD       Z2, Z10, Z12
@@ -7625,8 +7629,7 @@ singleloop:
 	VSUBPD            Z3, Z5, Z6
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
@@ -7635,6 +7638,7 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VPSLLQ            $0x34, Z5, Z5
@@ -7671,8 +7675,7 @@ singledone:
 	VSUBPD            Z3, Z5, Z6
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z6
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z4, Z6
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z6
@@ -7681,6 +7684,7 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z6
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VFMADD213PD       Z2, Z4, Z6
 	VPSLLQ            $0x34, Z5, Z5
@@ -8293,10 +8297,10 @@ expmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
 	VSCALEFPD        Z6, Z8, Z8
 	VSCALEFPD        Z9, Z11, Z11
 	VSCALEFPD        Z12, Z14, Z14
@@ -8334,7 +8338,7 @@ expsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z7, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z7, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z7, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z8
 	VSCALEFPD        Z6, Z8, Z8
 	VMOVUPD          Z8, (R13)(R10*1)
 	VADDPD           Z8, Z2, Z2
@@ -8364,7 +8368,7 @@ expsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z0, Z1
 	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z0, Z1
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z0, Z1
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z0, Z1
 	VSCALEFPD        Z6, Z1, Z1
 	VMOVUPD          Z1, K1, (R13)(R10*1)
 	VADDPD           Z1, Z2, K1, Z2
@@ -8380,7 +8384,7 @@ expdone:
 	VPERMILPD     $0x01, X2, X0
 	VADDPD        X0, X2, X2
 	VBROADCASTSD  X2, Z2
-	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z0
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z0
 	VDIVPD        Z2, Z0, Z0
 	CMPQ          R13, AX
 	JEQ           kept
@@ -8699,10 +8703,8 @@ mainrow:
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z9
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z7, Z9
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z10, Z12
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z9
@@ -8721,8 +8723,10 @@ mainrow:
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z9
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z7, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
 	VPSLLQ            $0x34, Z8, Z8
 	VPSLLQ            $0x34, Z11, Z11
 	VMULPD            Z8, Z9, Z9
@@ -8762,8 +8766,7 @@ singlerow:
 	VSUBPD            Z2, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -8773,7 +8776,8 @@ singlerow:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VMOVUPD           Z7, (R10)(R9*1)
@@ -8809,8 +8813,7 @@ tailrow:
 	VSUBPD            Z2, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+56(SB), Z5, Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
@@ -8820,7 +8823,8 @@ tailrow:
 	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
 	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VMOVUPD           Z7, K1, (AX)(R9*1)
@@ -9114,10 +9118,10 @@ expmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z18
 	VSCALEFPD        Z7, Z9, Z9
 	VSCALEFPD        Z10, Z12, Z12
 	VSCALEFPD        Z13, Z15, Z15
@@ -9152,7 +9156,7 @@ expsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
 	VADDPD           Z9, Z3, Z3
 	ADDQ             $+64, R8
@@ -9185,7 +9189,7 @@ expsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+128(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
 	VSCALEFPD        Z7, Z8, Z8
 	VADDPD           Z8, Z3, K1, Z3
 
@@ -9297,7 +9301,7 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
 	SHLQ         $0x03, DI
 	VCVTSI2SDQ   CX, X1, X1
 	VBROADCASTSD X1, Z1
-	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
 
 first:
@@ -9418,7 +9422,7 @@ row:
 	VBROADCASTSD  eps+64(FP), Z1
 	VADDPD        Z1, Z6, Z6
 	VSQRTPD       Z6, Z6
-	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z11
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z11
 	VDIVPD        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
@@ -9850,7 +9854,7 @@ TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, DI
 	VCVTSI2SDQ   CX, X1, X1
 	VBROADCASTSD X1, Z1
-	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
 
 first:
@@ -10001,7 +10005,7 @@ row:
 	VBROADCASTSD  eps+80(FP), Z1
 	VADDPD        Z1, Z6, Z6
 	VSQRTPD       Z6, Z6
-	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z11
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z11
 	VDIVPD        Z6, Z11, Z11
 	DECQ          m+64(FP)
 	JZ            alone
@@ -10277,7 +10281,7 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	SHLQ         $0x03, DI
 	VCVTSI2SDQ   CX, X1, X1
 	VBROADCASTSD X1, Z1
-	VBROADCASTSD vecConstf64avx512<>+128(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
 
 first:
@@ -10343,7 +10347,7 @@ row:
 	VBROADCASTSD  eps+56(FP), Z2
 	VADDPD        Z2, Z1, Z1
 	VSQRTPD       Z1, Z1
-	VBROADCASTSD  vecConstf64avx512<>+128(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z5
 	VDIVPD        Z1, Z5, Z5
 	DECQ          m+40(FP)
 	JZ            alone
@@ -11530,20 +11534,20 @@ singledone:
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff
-DATA vecConstf64avx512<>+24(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstf64avx512<>+24(SB)/8, $0x3ff0000000000000
 DATA vecConstf64avx512<>+32(SB)/8, $0x3ff71547652b82fe
 DATA vecConstf64avx512<>+40(SB)/8, $0x3fe62e42fee00000
 DATA vecConstf64avx512<>+48(SB)/8, $0x3dea39ef35793c76
-DATA vecConstf64avx512<>+56(SB)/8, $0x3e928a1d8170e1ba
-DATA vecConstf64avx512<>+64(SB)/8, $0x3ec71de87ff7e3f4
-DATA vecConstf64avx512<>+72(SB)/8, $0x3efa019a776cebdd
-DATA vecConstf64avx512<>+80(SB)/8, $0x3f2a01a01751a7e0
-DATA vecConstf64avx512<>+88(SB)/8, $0x3f56c16c17ed9500
-DATA vecConstf64avx512<>+96(SB)/8, $0x3f81111111118f95
-DATA vecConstf64avx512<>+104(SB)/8, $0x3fa55555555522c0
-DATA vecConstf64avx512<>+112(SB)/8, $0x3fc5555555555539
-DATA vecConstf64avx512<>+120(SB)/8, $0x3fe0000000000005
-DATA vecConstf64avx512<>+128(SB)/8, $0x3ff0000000000000
+DATA vecConstf64avx512<>+56(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstf64avx512<>+64(SB)/8, $0x3e928a1d8170e1ba
+DATA vecConstf64avx512<>+72(SB)/8, $0x3ec71de87ff7e3f4
+DATA vecConstf64avx512<>+80(SB)/8, $0x3efa019a776cebdd
+DATA vecConstf64avx512<>+88(SB)/8, $0x3f2a01a01751a7e0
+DATA vecConstf64avx512<>+96(SB)/8, $0x3f56c16c17ed9500
+DATA vecConstf64avx512<>+104(SB)/8, $0x3f81111111118f95
+DATA vecConstf64avx512<>+112(SB)/8, $0x3fa55555555522c0
+DATA vecConstf64avx512<>+120(SB)/8, $0x3fc5555555555539
+DATA vecConstf64avx512<>+128(SB)/8, $0x3fe0000000000005
 DATA vecConstf64avx512<>+136(SB)/8, $0x4018000000000000
 DATA vecConstf64avx512<>+144(SB)/8, $0xbcd45c79ed5f3fe8
 DATA vecConstf64avx512<>+152(SB)/8, $0x3d2f46081b41dc49

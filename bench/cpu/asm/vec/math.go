@@ -112,8 +112,14 @@ func (g *gen) exp(x reg.Register) reg.Register {
 	return p
 }
 
+// expPins are what exp needs in registers, and some of what it would load for each vector, where there
+// is room.
 func (g *gen) expPins() []konst {
-	return []konst{g.num(g.expMax), g.num(g.expMin), g.num(g.magic())}
+	pins := []konst{g.num(g.expMax), g.num(g.expMin), g.num(g.magic())}
+	if g.wide() {
+		pins = append(pins, g.num(1), g.num(math.Log2E), g.num(g.ln2Hi), g.num(g.ln2Lo))
+	}
+	return pins
 }
 
 // expMinFlushed is where n reaches -bias, for which shift gives 0.
