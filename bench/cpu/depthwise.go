@@ -99,9 +99,10 @@ func (d *depthwise[T]) fill(buffer, from []T, rows int) {
 	case 2:
 		d.evenOdd(&buffer[first], d.pitch(), d.column(1)-first, &from[0], d.w, rows, d.w, 0)
 	default:
-		for i := range rows {
-			for j := range d.w {
-				buffer[d.column(j)+i*d.pitch()] = from[i*d.w+j]
+		for j := range d.w {
+			to := buffer[d.column(j):]
+			for i := range rows {
+				to[i*d.pitch()] = from[i*d.w+j]
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (g *gemm[T]) computeSmall(id int, a, b *operand[T], c *matrix[T], epi epilo
 	}
 }
 
-// passSmall adds steps steps of k from p on, the epilogue behind the last.
+// passSmall adds the products of so many steps of k from p on to C; behind the last comes the epilogue.
 func (g *gemm[T]) passSmall(s *share, p, steps int, a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	cols, add := s.j1-s.j0, g.accumulate || p > 0
 	for i, lo := range s.cuts[:len(s.cuts)-1] {

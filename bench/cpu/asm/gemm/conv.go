@@ -144,9 +144,8 @@ func (t target) gather(c *build.Context) {
 	c.RET()
 }
 
-// evenOdd writes the even columns of rows of n elements to dst and, unless that is 0, the odd
-// ones beside it, so many elements further. It fetches what is ahead elements further, unless
-// that is 0.
+// evenOdd writes the even columns of rows of n elements to dst, and the odd ones `beside` elements
+// further, unless that is 0. It fetches what is `ahead` elements further, unless that is 0.
 func (t target) evenOdd(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
 	left, from, to, count, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14, reg.RBX
