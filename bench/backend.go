@@ -107,9 +107,10 @@ type Case struct {
 	Unit       string // of the Implementations of the chain; empty for the best
 	Place      Place
 	Seed       uint64
-	SmallPages bool // ask for base pages instead of huge ones
-	Cold       bool // each execution of a pair begins with its tensors in memory, not in caches
-	Graph      bool // runs are replayed from a graph of the device instead of launched one by one
+	SmallPages bool  // ask for base pages instead of huge ones
+	Cold       bool  // each execution of a pair begins with its tensors in memory, not in caches
+	Parts      Parts // of a network, the chain cut into what one kernel each computes; nil for all others
+	Graph      bool  // runs are replayed from a graph of the device instead of launched one by one
 }
 
 // Place is a part of the device. The zero value is all of a device that is not

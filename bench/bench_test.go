@@ -139,7 +139,7 @@ func TestBuildRefusesShapes(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	for words, want := range map[string]int{"all": 23, "none": 0, "elementwise": 3, "linear": 8, "linear,QK_T": 9, "attention,conv": 12, "linear,Linear_Bias": 8, "linear_bias_relu": 1} {
+	for words, want := range map[string]int{"all": 26, "none": 0, "network": 3, "elementwise": 3, "linear": 8, "linear,QK_T": 9, "attention,conv": 12, "linear,Linear_Bias": 8, "linear_bias_relu": 1} {
 		if ps, err := Select(strings.Split(words, ",")); err != nil || len(ps) != want {
 			t.Errorf("%s: %d patterns, %v, want %d", words, len(ps), err, want)
 		}

@@ -48,7 +48,7 @@ func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
 // run is a sample of a side.
 func (b *blocks) run(l layout, side int) Run {
 	r := b.runs[side]
-	r.Kernels = l.sides[side]
+	r.Kernels = l.sides[side].kernels()
 	return r
 }
 
@@ -75,7 +75,7 @@ func (b *blocks) next() error {
 		// Another one is in the caches. The unfused side of a pair brings all tensors back; sides
 		// with a workspace each bring their own.
 		for side := range l.ws {
-			runs = append(runs, Run{Kernels: l.sides[side], N: 1})
+			runs = append(runs, Run{Kernels: l.sides[side].kernels(), N: 1})
 		}
 	}
 	uncounted := len(runs)

@@ -40,7 +40,7 @@ func (c *Calibrator) controlSteps() []step {
 	}
 	var groups []string
 	for _, p := range c.Options.Patterns {
-		if !slices.Contains(groups, p.Group) {
+		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 {
 			groups = append(groups, p.Group)
 			plan(schema.SameCode, p, c.shapes(p)[0], 0)
 		}
@@ -53,7 +53,7 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 	if err != nil {
 		return err
 	}
-	cs := Case{Chain: chain, DType: d, Place: c.all(), Seed: c.Options.Seed}
+	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: c.all(), Seed: c.Options.Seed}
 	r := c.runner(scale)
 	cmp, err := r.Control(ctx, cs, r.Settings.PairBudget, part)
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -67,7 +69,8 @@ var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 // ways are those of shape i of a pattern: warm caches and all threads; for the typical
 // shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main
 // dtype is measured on all shapes. Of the others a full run has the typical shapes only, or a
-// user's, and a default run one way.
+// user's, and a default run one way. A network, which leaves little of itself in the caches, has
+// no cold ones, and one way in a default run.
 func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 	all, one := c.all(), c.one()
 	mode, typical, other := c.Options.Mode, i < typicalShapes[c.Options.Mode], d != c.mainDType()
@@ -76,13 +79,16 @@ func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 		// Networks whose kernels are short run from graphs, where launching costs less.
 		ways = []way{{all, schema.Warm, schema.LaunchStream}, {all, schema.Warm, schema.LaunchGraph}, {all, schema.Cold, schema.LaunchStream}}
 	}
+	if p.Network() {
+		ways = slices.DeleteFunc(ways, func(w way) bool { return w.cache == schema.Cold })
+	}
 	switch {
 	case other && mode == schema.Full && !typical && !p.Own:
 		return nil
-	case other && mode == schema.Default || !typical:
+	case mode == schema.Default && (other || p.Network()) || !typical:
 		return ways[:1]
 	case c.Device.Kind == schema.CPU && all == one:
-		return ways[:2]
+		return ways[:len(ways)/2]
 	case mode == schema.Default:
 		return ways[:3]
 	}
@@ -129,7 +135,13 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 	if err != nil {
 		return at, err
 	}
-	cs := Case{Chain: chain, DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
+	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
+	if peak := 1e9 * c.peak(d, w.place); peak > 0 {
+		once := float64(chain.FLOP()) / peak
+		if err := c.affordable(time.Duration(float64(stat.Looks[0]*quad) * once * float64(time.Second))); err != nil {
+			return at, err
+		}
+	}
 	r := c.runner(scale)
 	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
 	if err != nil {
@@ -172,8 +184,8 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 		UnfusedLatencyMS: cmp.Unfused * 1e3, UnfusedGFLOPS: float64(flop) / cmp.Unfused / 1e9,
 		UnfusedBytes:   c.Chain.UnfusedBytes(c.DType),
 		FusedLatencyMS: cmp.Fused * 1e3, FusedGFLOPS: float64(flop) / cmp.Fused / 1e9,
-		FusedBytes: c.Chain.FusedBytes(c.DType),
-		Speedup:    cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High,
+		FusedBytes: cmp.Parts.FusedBytes(c.DType), Parts: cmp.Parts.names(),
+		Speedup: cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High,
 		Blocks: cmp.Blocks, GFLOPSImprovement: cmp.Speedup - 1,
 		FLOP: flop, PaddingFLOP: c.Chain.PaddingFLOP(), Verdict: cmp.Verdict, MaxAbsError: cmp.MaxAbsError,
 		EffectiveClockMHz: cmp.ClockMHz,
@@ -181,6 +193,9 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 	}
 	if c.Cold {
 		e.Cache = schema.Cold
+	}
+	if samples := pattern.Samples(s); samples > 0 {
+		e.UnfusedSamplesPerSecond, e.FusedSamplesPerSecond = float64(samples)/cmp.Unfused, float64(samples)/cmp.Fused
 	}
 	e.MemoryReduction = 1 - float64(e.FusedBytes)/float64(e.UnfusedBytes)
 	e.Reason = fmt.Sprintf("%s: %s, %d blocks", e.Verdict, interval(e), e.Blocks)

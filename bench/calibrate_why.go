@@ -31,18 +31,18 @@ func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp
 	if gbps == 0 || peak == 0 {
 		return nil
 	}
-	bytes, folded := e.UnfusedBytes-e.FusedBytes, cs.Chain.FoldedFLOP()
+	bytes, folded, fewer := e.UnfusedBytes-e.FusedBytes, cmp.Parts.FoldedFLOP(), len(cs.Chain)-len(cmp.Parts)
 	s := saving{
 		flop:     float64(folded) / peak / 1e9,
 		traffic:  float64(bytes) / gbps / 1e9,
-		overhead: float64(len(cs.Chain)-1) * start,
+		overhead: float64(fewer) * start,
 	}
 	e.PredictedSpeedup = (cmp.Fused + s.total()) / cmp.Fused
 	if t := s.total(); t > 0 {
 		e.Explained = &schema.Explained{FLOP: s.flop / t, Traffic: s.traffic / t, Overhead: s.overhead / t}
 	}
 	e.Reason += fmt.Sprintf("; %s, the intermediates are in %s; %.1f MB less traffic at %.1f GB/s, %d operations less to start",
-		c.bound(e), level, float64(bytes)/1e6, gbps, len(cs.Chain)-1)
+		c.bound(e), level, float64(bytes)/1e6, gbps, fewer)
 	if folded > 0 {
 		e.Reason += fmt.Sprintf(", %.1f MFLOP folded away", float64(folded)/1e6)
 	}

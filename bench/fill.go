@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"math/rand/v2"
 )
 
@@ -14,6 +15,10 @@ const (
 	Masking              // 0, and -10000 for one in four: masks that are added
 	labels               // and as many more as there are classes
 )
+
+// Averaging are values of mean 0 and standard deviation 1/sqrt(n): a sum of n products with them is as
+// large as what they multiply, so that the values of a network neither grow nor vanish.
+func Averaging(n int64) Fill { return -Fill(n) }
 
 // Labels are integers, uniform in [0, classes): classes of rows, indices into a table.
 // Whatever the type of a case is, they are stored as int32, of LabelBytes.
@@ -49,6 +54,8 @@ func (f Fill) Block(seed uint64, index int, n int64) []float64 {
 			if rng.IntN(4) == 0 {
 				block[i] = -10000
 			}
+		case f < 0:
+			block[i] = rng.NormFloat64() / math.Sqrt(float64(-f))
 		default:
 			block[i] = rng.NormFloat64()
 		}

@@ -19,7 +19,7 @@ var layoutCounts = []int64{10, 5, 2, 1}
 // layout is one place in memory of a pair.
 type layout struct {
 	ws    []Workspace // of each case: of the one of a pair, or of the two whose implementations are compared
-	sides [2][]Kernel // unfused, fused
+	sides [2]side     // unfused, fused
 }
 
 type layouts []layout
@@ -32,7 +32,7 @@ func (r *Runner) layoutsOf(cases []Case) int {
 	}
 	var bytes int64
 	for _, c := range cases {
-		bytes += c.footprint()
+		bytes += c.Footprint()
 	}
 	room := int64(layoutBytes)
 	if r.Memory > 0 {
@@ -44,7 +44,7 @@ func (r *Runner) layoutsOf(cases []Case) int {
 
 // layouts binds the sides of a pair in each of its layouts. What was opened is to be closed even after
 // an error.
-func (r *Runner) layouts(bind func(ws []Workspace) ([2][]Kernel, error), cases ...Case) (ls layouts, err error) {
+func (r *Runner) layouts(bind func(ws []Workspace) ([2]side, error), cases ...Case) (ls layouts, err error) {
 	for range r.layoutsOf(cases) {
 		ls = append(ls, layout{})
 		l := &ls[len(ls)-1]

@@ -10,12 +10,13 @@ import (
 )
 
 // Comparison is the outcome of a pair: the operations of a chain one by one
-// against one kernel of the whole chain.
+// against one kernel of the whole chain, or one of each of its parts.
 type Comparison struct {
 	stat.Decision
 	Unfused        float64 // seconds of one execution in the block of the median ratio
 	Fused          float64
 	Implementation string
+	Parts          Parts // of the fused side: the chain itself, or what one kernel each computes
 	ClockMHz       float64
 	MaxAbsError    float64
 	Warnings       []schema.Code
@@ -24,10 +25,7 @@ type Comparison struct {
 
 // Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
 func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Comparison, error) {
-	out, err := r.pair(ctx, c, budget, 0, func(ws Workspace) ([]Kernel, error) {
-		k, err := ws.Bind(c.Chain)
-		return []Kernel{k}, err
-	})
+	out, err := r.pair(ctx, c, budget, 0, fusedSide)
 	if out.apart() {
 		out.Verdict = schema.Inconclusive
 	}
@@ -38,7 +36,7 @@ func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Com
 // `part` on the side that stands for unfused: a trial whose outcome is known, 1 + 1/part,
 // or 1 if part is 0.
 func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration, part int) (Comparison, error) {
-	return r.pair(ctx, c, budget, part, func(ws Workspace) ([]Kernel, error) { return bindEach(ws, c.Chain) })
+	return r.pair(ctx, c, budget, part, unfusedSide)
 }
 
 func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
@@ -53,10 +51,10 @@ func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
 	return ks, nil
 }
 
-func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace) ([]Kernel, error)) (Comparison, error) {
-	ls, err := r.layouts(func(ws []Workspace) (sides [2][]Kernel, err error) {
-		if sides[0], err = bindEach(ws[0], c.Chain); err == nil {
-			sides[1], err = other(ws[0])
+func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace, Case) (side, error)) (Comparison, error) {
+	ls, err := r.layouts(func(ws []Workspace) (sides [2]side, err error) {
+		if sides[0], err = unfusedSide(ws[0], c); err == nil {
+			sides[1], err = other(ws[0], c)
 		}
 		return sides, err
 	}, c)
@@ -65,16 +63,15 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 		return Comparison{}, err
 	}
 	ws, sides := ls[0].ws[0], ls[0].sides
-	out := Comparison{Implementation: sides[1][0].Implementation()}
-	want := expect(ws, c)
+	out := Comparison{Implementation: sides[1].implementation(), Parts: sides[1].parts()}
+	worst, took, err := verifySides(ws, c, sides[:])
+	if err != nil {
+		return out, err
+	}
+	out.MaxAbsError = worst
 	n := 1 // executions in a sample: as many as the faster side needs, for both
-	for _, side := range sides {
-		worst, took, err := verify(ws, c, side, want)
-		if err != nil {
-			return out, err
-		}
-		out.MaxAbsError = max(out.MaxAbsError, worst)
-		iterations, err := r.iterations(ws, side, took, r.Settings.PairSample)
+	for i, s := range sides {
+		iterations, err := r.iterations(ws, s.kernels(), took[i], r.Settings.PairSample)
 		if err != nil {
 			return out, err
 		}
@@ -166,13 +163,11 @@ func (c Comparison) join(o Comparison) Comparison {
 // units: the speedup is that of b over a.
 func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Comparison, error) {
 	cases := []Case{a, b}
-	ls, err := r.layouts(func(ws []Workspace) (sides [2][]Kernel, err error) {
+	ls, err := r.layouts(func(ws []Workspace) (sides [2]side, err error) {
 		for i, c := range cases {
-			k, err := ws[i].Bind(c.Chain)
-			if err != nil {
+			if sides[i], err = fusedSide(ws[i], c); err != nil {
 				return sides, err
 			}
-			sides[i] = []Kernel{k}
 		}
 		return sides, nil
 	}, cases...)
@@ -181,8 +176,8 @@ func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Compari
 		return Comparison{}, err
 	}
 	n := 1
-	for i, side := range ls[0].sides {
-		iterations, err := r.iterations(ls[0].ws[i], side, 0, r.Settings.PairSample)
+	for i, s := range ls[0].sides {
+		iterations, err := r.iterations(ls[0].ws[i], s.kernels(), 0, r.Settings.PairSample)
 		if err != nil {
 			return Comparison{}, err
 		}
@@ -192,7 +187,7 @@ func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Compari
 	if err != nil {
 		return Comparison{}, err
 	}
-	out := Comparison{Implementation: ls[0].sides[1][0].Implementation()}
+	out := Comparison{Implementation: ls[0].sides[1].implementation()}
 	err = r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
 	return out, err
 }

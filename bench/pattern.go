@@ -9,11 +9,12 @@ import (
 )
 
 // Pattern is a named chain of operations over shapes. One of several operations
-// is a fusion pattern: measured op by op against one kernel of the whole chain.
+// is a fusion pattern: measured op by op against one kernel of the whole chain, or one of each
+// part of a network.
 // One of a single operation is measured as it is.
 type Pattern struct {
 	Name  string
-	Group string // linear, conv, attention, elementwise; or compute, operation, memory
+	Group string // linear, conv, attention, elementwise, network; or compute, operation, memory
 	Doc   string // one line
 	// Dims names the dimensions of a shape, in order.
 	Dims []string
@@ -80,7 +81,23 @@ func Register(p Pattern) {
 
 // groups in the order in which they are listed and measured; those of fusion
 // patterns come first.
-var groups = []string{"linear", "conv", "attention", "elementwise", "compute", operationGroup, "memory"}
+var groups = []string{"linear", "conv", "attention", "elementwise", networkGroup, "compute", operationGroup, "memory"}
+
+// networkGroup is that of whole networks, or layers of one: no kernel computes all of it. Its first
+// dimension is the batch.
+const networkGroup = "network"
+
+// Network says whether the pattern is a network, of which kernels compute parts.
+func (p Pattern) Network() bool { return p.Group == networkGroup }
+
+// Samples is the number of images or sequences that an execution of a network takes; 0 for what is
+// none.
+func (p Pattern) Samples(s Shape) int64 {
+	if !p.Network() {
+		return 0
+	}
+	return s.Get("batch")
+}
 
 // operationGroup is that of the single operations of a network.
 const operationGroup = "operation"
@@ -89,7 +106,7 @@ const operationGroup = "operation"
 func Singles() []Pattern { return filter(func(p Pattern) bool { return p.Group == operationGroup }) }
 
 // FusionGroups are the groups that hold fusion patterns.
-var FusionGroups = groups[:4]
+var FusionGroups = groups[:5]
 
 // Patterns lists all fusion patterns in a fixed order.
 func Patterns() []Pattern { return filter(func(p Pattern) bool { return p.Fusion() }) }

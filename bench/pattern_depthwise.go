@@ -6,13 +6,20 @@ import "hwcal/schema"
 // X[batch,channels,height,width], then out_channels filters of 1x1.
 var depthwiseDims = []string{"batch", "channels", "height", "width", "out_channels", "kernel_size", "stride", "padding"}
 
-// mobileNet are the blocks of MobileNet at 224x224.
+// mobileNetBlocks are those of MobileNet v1 at 224x224, a depthwise and a pointwise convolution each,
+// some of them several times.
+var mobileNetBlocks = []struct {
+	channels, side, filters, stride int64
+	times                           int
+}{
+	{32, 112, 64, 1, 1}, {64, 112, 128, 2, 1}, {128, 56, 128, 1, 1}, {128, 56, 256, 2, 1}, {256, 28, 256, 1, 1},
+	{256, 28, 512, 2, 1}, {512, 14, 512, 1, 5}, {512, 14, 1024, 2, 1}, {1024, 7, 1024, 1, 1},
+}
+
+// mobileNet are its blocks, each once.
 func mobileNet(batch int64) []Shape {
 	var shapes []Shape
-	for _, b := range []struct{ channels, side, filters, stride int64 }{
-		{32, 112, 64, 1}, {64, 112, 128, 2}, {128, 56, 128, 1}, {128, 56, 256, 2}, {256, 28, 256, 1},
-		{256, 28, 512, 2}, {512, 14, 512, 1}, {512, 14, 1024, 2}, {1024, 7, 1024, 1},
-	} {
+	for _, b := range mobileNetBlocks {
 		shapes = append(shapes, dims(depthwiseDims, batch, b.channels, b.side, b.side, b.filters, 3, b.stride, 1))
 	}
 	return shapes

@@ -101,10 +101,16 @@ var operations = []operation{
 		return Embedding(table, vector("indices", x.Dims[0], Labels(vocabulary)))
 	}},
 	{"transpose", "Y[dim,rows]", alone(Transpose)},
+	{"permute", "Y[batch,heads,seq,d]: the heads of X[batch,seq,heads,d] apart, of d = 64 columns, or what of that divides dim", func(x *Tensor, s Shape) Op {
+		return SplitHeads(x, s.Get("batch"), s.Get("dim")/headColumns(s.Get("dim")))
+	}},
 	{"concat", "Y[rows,2 dim]: the rows of Z behind those of X", together(Concat, Normal)},
 	{"copy", "y = x", alone(Copy)},
 	{"set", "y = 3", func(x *Tensor, _ Shape) Op { return Set(&Tensor{Name: "Y", Dims: x.Dims}, StreamScalar) }},
 }
+
+// headColumns is the largest power of 2, up to 64, that divides the columns of all heads.
+func headColumns(dim int64) int64 { return min(dim&-dim, 64) }
 
 func init() {
 	for _, o := range operations {

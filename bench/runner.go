@@ -37,20 +37,16 @@ func (r *Runner) wait(ctx context.Context, d time.Duration) {
 
 // open prepares the tensors of a case if there is memory for them.
 func (r *Runner) open(c Case) (Workspace, error) {
-	if need := c.footprint(); r.Memory > 0 && need > r.Memory {
+	if need := c.Footprint(); r.Memory > 0 && need > r.Memory {
 		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: %w", c.Chain, c.DType, need, r.Memory, ErrMemory)
 	}
 	return r.Backend.Open(c)
 }
 
-// footprint is what the tensors of a case take, in bytes.
-func (c Case) footprint() (bytes int64) {
-	seen := map[*Tensor]bool{}
-	for _, t := range c.Chain.Tensors() {
-		if !seen[t] {
-			seen[t] = true
-			bytes += t.Size(c.DType)
-		}
+// Footprint is what the tensors of a case take, in bytes.
+func (c Case) Footprint() (bytes int64) {
+	for _, n := range c.Storage().Bytes {
+		bytes += n
 	}
 	return bytes
 }

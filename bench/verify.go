@@ -231,34 +231,26 @@ func verify(ws Workspace, c Case, ks []Kernel, e expectation) (float64, time.Dur
 }
 
 // Verify runs a chain on a backend, untimed: its operations one by one and, if
-// there are several, fused into one kernel. It returns the largest absolute
-// difference from the reference, or ErrMismatch.
+// there are several, fused. It returns the largest absolute difference from the reference, or
+// ErrMismatch.
 func Verify(b Backend, c Case) (float64, error) {
 	ws, err := b.Open(c)
 	if err != nil {
 		return 0, err
 	}
 	defer ws.Close()
-	unfused, err := bindEach(ws, c.Chain)
+	unfused, err := unfusedSide(ws, c)
 	if err != nil {
 		return 0, err
 	}
-	sides := [][]Kernel{unfused}
+	sides := []side{unfused}
 	if len(c.Chain) > 1 {
-		k, err := ws.Bind(c.Chain)
+		fused, err := fusedSide(ws, c)
 		if err != nil {
 			return 0, err
 		}
-		sides = append(sides, []Kernel{k})
+		sides = append(sides, fused)
 	}
-	want := expect(ws, c)
-	worst := 0.0
-	for _, side := range sides {
-		diff, _, err := verify(ws, c, side, want)
-		if err != nil {
-			return worst, err
-		}
-		worst = max(worst, diff)
-	}
-	return worst, nil
+	worst, _, err := verifySides(ws, c, sides)
+	return worst, err
 }

@@ -153,7 +153,7 @@ func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
 			if err != nil {
 				return err
 			}
-			if err := each(s, bench.Case{Chain: chain, DType: d, Place: b.place, Seed: b.Uint64("seed")}); err != nil {
+			if err := each(s, bench.Case{Chain: chain, Parts: b.pattern.Parts(chain, d, b.backend), DType: d, Place: b.place, Seed: b.Uint64("seed")}); err != nil {
 				return err
 			}
 		}
@@ -233,7 +233,7 @@ func (b *benchRun) addOperation(e *schema.Compute, path string, warnings []schem
 	if err != nil {
 		panic(err)
 	}
-	r := operationRow(e, chain.FusedBytes(e.DType))
+	r := operationRow(e, bench.Case{Chain: chain, DType: e.DType}.Footprint())
 	for _, w := range warnings {
 		if w.Path == path {
 			r.Notes = append(r.Notes, w.Message)

@@ -114,15 +114,21 @@ func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement
 	return r
 }
 
+// samplesPerSecond is the unit of networks: images or sequences.
+const samplesPerSecond = "samples/s"
+
 // pairRow is that of a fusion pattern. A pair has one time for a side.
 func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) benchRow {
 	e := bench.FusionEntry(p, s, c, cmp)
 	r := benchRow{
 		Operation: p.Name, Implementation: e.Implementation, DType: c.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
 		LatencyMS: stat.Summarize([]float64{e.FusedLatencyMS}, stat.Smaller), Rate: e.FusedGFLOPS, Unit: "GFLOPS",
-		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Chain.UnfusedBytes(c.DType), ClockMHz: e.EffectiveClockMHz,
+		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Footprint(), ClockMHz: e.EffectiveClockMHz,
 		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
 		Warnings: e.Warnings, Notes: cmp.Notes,
+	}
+	if e.FusedSamplesPerSecond > 0 {
+		r.Rate, r.Unit = e.FusedSamplesPerSecond, samplesPerSecond
 	}
 	return r
 }

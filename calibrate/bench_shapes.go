@@ -52,8 +52,10 @@ func benchShapes(c *cli.Context, p bench.Pattern, mode schema.Mode) ([]bench.Sha
 		}
 	}
 	switch swept := c.IsSet("batch") || c.IsSet("seq") || c.IsSet("dim"); {
-	case len(given) == 0:
+	case len(given) == 0 && len(p.Shapes(mode)) > 0:
 		return p.Shapes(mode), nil
+	case len(given) == 0: // quick runs leave it out
+		return p.Shapes(schema.Default), nil
 	case len(given) > 1 && !swept, swept && (c.IsSet("shape") || c.IsSet("size")):
 		return nil, usagef("%s exclude each other", strings.Join(given, " and "))
 	case c.IsSet("shape"):

@@ -54,7 +54,9 @@ func kernelsOf(dev deviceKernels) kernelCatalog {
 		return func(d schema.DType) string { return strings.Join(operators(p.In(d)), "+") }
 	}
 	for _, p := range bench.Patterns() {
-		add("pattern", p.Name, chainOf(p))
+		if !p.Network() { // of which the kernels of the others compute parts
+			add("pattern", p.Name, chainOf(p))
+		}
 	}
 	for _, p := range bench.Operations() {
 		add("operation", p.Name, chainOf(p))

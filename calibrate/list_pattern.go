@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"hwcal/bench"
@@ -42,7 +43,7 @@ func (c patternCatalog) entries() any { return c.list() }
 
 func (c patternCatalog) print(p *page) {
 	group := ""
-	for _, e := range c.list() {
+	for i, e := range c.list() {
 		if e.Group != group {
 			if group != "" {
 				p.WriteByte('\n')
@@ -51,7 +52,11 @@ func (c patternCatalog) print(p *page) {
 			p.line("%s", group)
 		}
 		g := newFacts()
-		text := lines{e.Doc, strings.Join(e.Operators, " + ") + " over " + strings.Join(e.Dims, " x ")}
+		operations := strings.Join(e.Operators, " + ")
+		if c[i].Network() {
+			operations = fmt.Sprintf("%d operations", len(e.Operators))
+		}
+		text := lines{e.Doc, operations + " over " + strings.Join(e.Dims, " x ")}
 		before := ""
 		for _, m := range modes {
 			shapes := make([]string, len(e.Shapes[m]))
@@ -74,7 +79,7 @@ func padded(name string) string { return name + strings.Repeat(" ", max(0, 22-le
 // operators are the names of the operations of a pattern, taken from a chain of
 // its first shape.
 func operators(p bench.Pattern) []string {
-	for _, s := range p.Shapes(schema.Quick) {
+	for _, s := range p.Shapes(schema.Full) {
 		if chain, err := p.Build(s, bench.Place{Threads: 1}); err == nil {
 			return chain.Names()
 		}

@@ -12,6 +12,9 @@ import (
 func (p *page) fusions(d *schema.Device) {
 	g := newGrid(words("pattern"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"),
 		numbers("traffic"), numbers("model"))
+	networks := newGrid(words("network"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"),
+		numbers("kernels"), numbers("samples/s"), numbers("kernels"), numbers("samples/s"))
+	networks.groups = []string{7: "unfused", 8: "unfused", 9: "fused", 10: "fused"}
 	var undecided []string
 	flagged := false
 	for i := range d.FusionProfiles {
@@ -19,6 +22,12 @@ func (p *page) fusions(d *schema.Device) {
 		verdict := string(f.Verdict)
 		if len(f.Warnings) > 0 {
 			verdict, flagged = verdict+"!", true
+		}
+		if f.FusedSamplesPerSecond > 0 {
+			networks.row(f.Pattern, f.DType, dims(f.InputShape), onThreads(f), verdict, ratio(f.Speedup),
+				fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)),
+				strconv.Itoa(len(f.Operators)), figure(f.UnfusedSamplesPerSecond), strconv.Itoa(len(f.Parts)), figure(f.FusedSamplesPerSecond))
+			continue
 		}
 		g.row(f.Pattern, f.DType, dims(f.InputShape), onThreads(f), verdict, ratio(f.Speedup),
 			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)),
@@ -29,6 +38,7 @@ func (p *page) fusions(d *schema.Device) {
 		}
 	}
 	p.section(g, "Fused against unfused")
+	p.section(networks, "Networks, fused part by part")
 	if flagged {
 		p.line(" ! see the warnings")
 	}

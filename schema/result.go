@@ -132,10 +132,10 @@ type NUMAPath struct {
 // Fusion compares a chain of operations run one by one with one fused kernel.
 type Fusion struct {
 	Pattern        string     `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
-	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv, attention or elementwise."`
+	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv, attention, elementwise or network."`
 	Operators      []string   `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
 	DType          DType      `json:"dtype"`
-	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured; the unfused side shares its micro-kernel."`
+	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured, or all of a network's, each once; the unfused side shares its micro-kernel."`
 	Threads        int        `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Cache          CacheState `json:"cache"`
 	Launch         LaunchMode `json:"launch,omitempty"`
@@ -147,7 +147,11 @@ type Fusion struct {
 	UnfusedBytes     int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
 	FusedLatencyMS   float64 `json:"fused_latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Fastest fused sample of the same block, in milliseconds: unfused_latency_ms / fused_latency_ms is speedup_factor."`
 	FusedGFLOPS      float64 `json:"fused_gflops" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / fused_latency_ms in GFLOPS (1e9 FLOP per second)."`
-	FusedBytes       int64   `json:"fused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes of the chain's own inputs and outputs."`
+	FusedBytes       int64   `json:"fused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes of the chain's own inputs and outputs, or of those of all parts."`
+
+	UnfusedSamplesPerSecond float64  `json:"unfused_samples_per_second,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Of a network: number of samples (images or sequences, as many as the batch) per second, unfused: batch / unfused_latency_ms."`
+	FusedSamplesPerSecond   float64  `json:"fused_samples_per_second,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Of a network: number of samples per second, fused: batch / fused_latency_ms."`
+	Parts                   []string `json:"parts,omitempty" jsonschema:"minItems=2" jsonschema_description:"Of a network: the chains that the fused side executes in order, each in one kernel; from the front on the longest for which there is one. Absent where one kernel computes the whole chain."`
 
 	Speedup           float64    `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
 	SpeedupCILow      float64    `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`

@@ -57,10 +57,13 @@ var chainShapes = map[string][]string{
 	"attention":   {"1x1x1x1", "2x3x37x19", "1x2x130x64", "1x1x65x33"},
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
+	"network":     nil, // see TestNetworks
 	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050", "1x1024x35"},
 
 	// Of the same group, and of other dimensions.
 	"conv2d":              convTestShapes,
+	"max_pool":            {"1x1x1x1x1x1x0", "2x3x14x14x3x2x1", "1x5x17x40x3x2x1", "1x4x9x33x2x2x0", "1x3x12x13x5x3x2", "2x2x10x70x3x1x1", "1x3x112x112x3x2x1"},
+	"global_average_pool": {"1x1x1x1", "2x65x7x7", "1x3x150x231"},
 	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0"},
 	"Softmax_Mask":        {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
 	"matmul_batched":      {"1x5x7x9", "3x33x17x65"},

@@ -111,12 +111,9 @@ func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, ep
 	if err != nil {
 		return nil, err
 	}
-	buffers := make([][]T, len(ws.workers))
-	for i := range buffers {
-		if buffers[i], err = scratch[T](ws, d.bufferLen(d.block)); err != nil {
-			return nil, err
-		}
-		clear(buffers[i])
+	buffers, err := d.buffers(ws)
+	if err != nil {
+		return nil, err
 	}
 	return &kernel{
 		name: fmt.Sprintf("depthwise_%s", ws.isa),

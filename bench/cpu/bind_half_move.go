@@ -12,6 +12,7 @@ func init() {
 	registerNarrow("copy", bindHalfCopy, nil)
 	registerNarrow("set", bindHalfSet, nil)
 	registerNarrow("concat", inPairs(bindConcat[float32], bindOddConcat), nil)
+	registerNarrow("permute", inPairs(bindPermute[float32], bindOddPermute), nil)
 	registerNarrow("embedding", inPairs(bindEmbedding[float32], bindOddEmbedding), nil)
 	registerNarrow("transpose", bindHalfTranspose, nil)
 }
@@ -78,6 +79,17 @@ func bindOddConcat(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindOddEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {
 	table, index := halves(ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1]))
 	return rowByRow(ws, c, func(i int, to []uint16) { copy(to, table[int(index[i])*len(to):]) }), nil
+}
+
+func bindOddPermute(ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
+	s := c[0].Params.(bench.PermuteParams)
+	d, parts := int(s.D), partsOf(ws, len(dst)/int(s.D), 1)
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
+			copy(dst[i*d:][:d], src[permuted(i, int(s.P), int(s.Q))*d:])
+		}
+	}), nil
 }
 
 // rowByRow lets f write row i of the output, in Go: vectors of pairs begin at even elements.

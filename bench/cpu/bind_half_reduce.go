@@ -16,7 +16,7 @@ func init() {
 
 func bindHalfReduceRows(r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		reduce := rowReduction[float32](ws.isa, r, widthOf(c[0].In[0]))
+		reduce := rowReduction[float32](ws.isa, r, int(c[0].In[0].Elems()/c.Output().Elems()))
 		return perHalfRow(ws, c, func(_ *worker, dst, rows []float32, _ int) { reduce(dst, rows) })
 	}
 }
@@ -33,10 +33,10 @@ func bindHalfCrossEntropy(ws *workspace, c bench.Chain) (*kernel, error) {
 	})
 }
 
-// perHalfRow lets f take rows of the first input, from some row on, to one number each in
-// fp32.
+// perHalfRow lets f take rows of the first input, or planes of images, from some row on, to one
+// number each in fp32.
 func perHalfRow(ws *workspace, c bench.Chain, f func(w *worker, dst, rows []float32, first int)) (*kernel, error) {
-	n := widthOf(c[0].In[0])
+	n := int(c[0].In[0].Elems() / c.Output().Elems())
 	most := max(1, blockElems/n)
 	rows, err := blocksOf[float32](ws, most*n)
 	if err != nil {

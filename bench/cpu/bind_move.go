@@ -8,6 +8,7 @@ import (
 
 func init() {
 	register("embedding", bindEmbedding[float32], bindEmbedding[float64])
+	register("permute", bindPermute[float32], bindPermute[float64])
 	register("concat", bindConcat[float32], bindConcat[float64])
 	register("transpose", bindTranspose[float32], bindTranspose[float64])
 }
@@ -34,6 +35,33 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 		}
 	}), nil
+}
+
+// bindPermute copies rows of D, those of the result in order.
+func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	src, _ := words[T](ws, c[0].In[0])
+	dst, _ := words[T](ws, c.Output())
+	s := c[0].Params.(bench.PermuteParams)
+	p, q := int(s.P), int(s.Q)
+	d := len(dst) / (int(s.Outer) * p * q)
+	move, most := vecKernelsFor[T](ws.isa).copy, max(1, vecCall/d)
+	parts := partsOf(ws, len(dst)/d, 1)
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return func(w *worker) {
+			for i, hi := parts[w.id].lo, parts[w.id].hi; i < hi; {
+				rows := min(most, hi-i, p-i%p)
+				from := permuted(i, p, q) * d
+				inCalls(d, func(lo, hi int) { move(&dst[i*d+lo], &src[from+lo], nil, d, q*d, 0, rows, hi-lo, 0, 0, nt) })
+				i += rows
+			}
+		}
+	}), nil
+}
+
+// permuted is the row of X[.,P,Q,D] that row i of Y[.,Q,P,D] is a copy of.
+func permuted(i, p, q int) int {
+	outer := i / (p * q)
+	return (outer*p+i%p)*q + i/p%q
 }
 
 // bindConcat copies the rows of both matrices, some of each in turn: few enough for L1.

@@ -26,6 +26,9 @@ func init() {
 // them; what else follows works on the sums of each tile while it is hot.
 func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	s := convShapeOf(c[0])
+	if s.depthwise() && ws.dtype != schema.INT8 {
+		return bindHalfDepthwise(ws, c, s)
+	}
 	v, err := newNarrowConv(ws.unit, ws.caches, len(ws.workers), s)
 	if err != nil {
 		return nil, err

@@ -24,14 +24,17 @@ func inCalls(n int, f func(lo, hi int)) {
 	}
 }
 
+// bindReduceRows takes rows, or planes of an image, to one number each.
 func bindReduceRows[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-		n := widthOf(c[0].In[0])
+		n, parts := len(src)/len(dst), partsOf(ws, len(dst), 1)
 		reduce := rowReduction[T](ws.isa, r, n)
-		return elementwise(ws, c.String(), inRows(ws, c, func(lo, hi int) {
-			reduce(dst[lo:hi], src[lo*n:hi*n])
-		})), nil
+		return elementwise(ws, c.String(), func(w *worker) {
+			if p := parts[w.id]; p.lo < p.hi {
+				reduce(dst[p.lo:p.hi], src[p.lo*n:p.hi*n])
+			}
+		}), nil
 	}
 }
 

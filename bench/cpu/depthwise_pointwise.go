@@ -58,8 +58,7 @@ type separableScratch[T float] struct {
 	second, last *convScratch[T]
 }
 
-// newScratch allocates that of all workers, with the zeros that the depthwise convolution
-// wants.
+// newScratch allocates that of all workers, prepared for the depthwise convolution.
 func (v *separable[T]) newScratch(alloc func(bytes int64) ([]byte, error), workers int) ([]separableScratch[T], error) {
 	d, size := v.first, int64(unsafe.Sizeof(T(0)))
 	all := make([]separableScratch[T], workers)
@@ -69,8 +68,8 @@ func (v *separable[T]) newScratch(alloc func(bytes int64) ([]byte, error), worke
 		if err != nil {
 			return nil, err
 		}
-		clear(mem)
 		s.buffer = as[T](mem)
+		d.prepare(s.buffer)
 		if first := &all[i/v.team*v.team]; first != s {
 			s.rows, s.second, s.last = first.rows, first.second, first.last
 			continue

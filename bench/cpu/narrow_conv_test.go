@@ -139,14 +139,14 @@ func TestNarrowConvPatterns(t *testing.T) {
 		b := testBackend(t, "")
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
 		for i, p := range narrowPatterns(u.dtype, "conv") {
-			for j, text := range []string{"2x5x4x3x7x3x1x1x1", "1x33x5x6x4x1x1x0x1", "2x4x7x6x6x3x2x1x2"} {
+			for j, text := range []string{"2x5x4x3x7x3x1x1x1", "1x33x5x6x4x1x1x0x1", "2x4x7x6x6x3x2x1x2", "2x9x7x11x9x3x1x1x9", "1x3x40x33x3x3x2x1x3", "1x5x9x70x5x5x3x2x5"} {
 				verifyIn(t, b, p, text, u.dtype, 1+(i+j)%2*(len(b.cpus)-1))
 			}
 		}
 	})
 }
 
-// Batch norm has no integer form, a depthwise convolution is no product of matrices.
+// Batch norm has no integer form, and a depthwise convolution in front of another no kernel.
 func TestNarrowConvFusion(t *testing.T) {
 	floats := []string{"Conv2d_Bias", "Conv2d_ReLU", "Conv2d_BatchNorm", "Conv2d_BatchNorm_ReLU", "Conv2d_BatchNorm_Add_ReLU"}
 	for d, want := range map[schema.DType][]string{schema.BF16: floats, schema.FP16: floats, schema.INT8: floats[:2]} {

@@ -248,7 +248,7 @@ func TestNarrowFusion(t *testing.T) {
 func narrowPatterns(d schema.DType, group string) []string {
 	var names []string
 	for _, p := range bench.Patterns() {
-		chain, err := p.In(d).Build(p.Shapes(schema.Quick)[0], bench.Place{Threads: 1})
+		chain, err := p.In(d).Build(p.Shapes(schema.Full)[0], bench.Place{Threads: 1})
 		if err == nil && p.Group == group && kernels[chain.String()].has(d) {
 			names = append(names, p.Name)
 		}

@@ -8267,6 +8267,19 @@ severalnext:
 	JMP  several
 
 severaldone:
+	TESTQ SI, SI
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ DX, AX
+	SUBQ BX, CX
+	INCQ SI
+	CMPQ SI, $0x00000004
+	JLT  back
+	JMP  several
+
 single:
 	CMPQ SI, $0x00000001
 	JLT  singledone
@@ -8325,6 +8338,7 @@ singlenext:
 	JMP  single
 
 singledone:
+end:
 	VZEROUPPER
 	RET
 

@@ -10250,6 +10250,19 @@ severalnext:
 	JMP  several
 
 severaldone:
+	TESTQ DI, DI
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ BX, AX
+	SUBQ SI, DX
+	INCQ DI
+	CMPQ DI, $0x00000004
+	JLT  back
+	JMP  several
+
 single:
 	CMPQ DI, $0x00000001
 	JLT  singledone
@@ -10308,6 +10321,7 @@ singlenext:
 	JMP  single
 
 singledone:
+end:
 	VZEROUPPER
 	RET
 

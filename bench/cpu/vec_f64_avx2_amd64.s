@@ -8970,6 +8970,19 @@ severalnext:
 	JMP  several
 
 severaldone:
+	TESTQ SI, SI
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ DX, AX
+	SUBQ BX, CX
+	INCQ SI
+	CMPQ SI, $0x00000004
+	JLT  back
+	JMP  several
+
 single:
 	CMPQ SI, $0x00000001
 	JLT  singledone
@@ -9028,6 +9041,7 @@ singlenext:
 	JMP  single
 
 singledone:
+end:
 	VZEROUPPER
 	RET
 

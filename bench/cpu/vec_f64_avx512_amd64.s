@@ -11470,6 +11470,19 @@ severalnext:
 	JMP  several
 
 severaldone:
+	TESTQ DI, DI
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ BX, AX
+	SUBQ SI, DX
+	INCQ DI
+	CMPQ DI, $0x00000004
+	JLT  back
+	JMP  several
+
 single:
 	CMPQ DI, $0x00000001
 	JLT  singledone
@@ -11528,6 +11541,7 @@ singlenext:
 	JMP  single
 
 singledone:
+end:
 	VZEROUPPER
 	RET
 

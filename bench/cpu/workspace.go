@@ -64,16 +64,20 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	for i, t := range c.Chain.Inputs() {
 		inputs[t] = i
 	}
+	storage := c.Storage()
+	pieces := make([][]byte, len(storage.Bytes))
 	for _, t := range c.Chain.Tensors() {
 		if _, have := ws.tensors[t]; have {
 			continue
 		}
-		e := element.OfTensor(t, c.DType)
-		mem, err := ws.memory.alloc(t.Elems() * e.Bytes)
-		if err != nil {
-			ws.Close()
-			return nil, fmt.Errorf("cpu: tensor %s of %v: %w", t.Name, t.Dims, err)
+		e, i := element.OfTensor(t, c.DType), storage.Of[t]
+		if pieces[i] == nil {
+			if pieces[i], err = ws.memory.alloc(storage.Bytes[i]); err != nil {
+				ws.Close()
+				return nil, fmt.Errorf("cpu: tensor %s of %v: %w", t.Name, t.Dims, err)
+			}
 		}
+		mem := pieces[i][:t.Elems()*e.Bytes]
 		ws.tensors[t] = mem
 		values := make([]float64, 512) // zeros
 		if i, is := inputs[t]; is {

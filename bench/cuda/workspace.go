@@ -47,12 +47,15 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	for i, t := range c.Chain.Inputs() {
 		inputs[t] = i
 	}
+	storage := c.Storage()
+	pieces := make([]Address, len(storage.Bytes))
 	for _, t := range c.Chain.Tensors() {
 		if _, have := ws.tensors[t]; have {
 			continue
 		}
 		i, input := inputs[t]
-		if err := ws.add(c, t, i, input); err != nil {
+		piece := storage.Of[t]
+		if err := ws.add(c, t, i, input, storage.Bytes[piece], &pieces[piece]); err != nil {
 			return nil, errors.Join(fmt.Errorf("cuda: tensor %s of %v: %w", t.Name, t.Dims, err), ws.Close())
 		}
 	}
@@ -60,8 +63,9 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	return ws, nil
 }
 
-// add allocates a tensor and fills it: input number i with random values, others with zeros.
-func (ws *workspace) add(c bench.Case, t *bench.Tensor, i int, input bool) error {
+// add puts a tensor into a piece of memory of so many bytes, which is allocated for its first tensor, and
+// fills it: input number i with random values, others with zeros.
+func (ws *workspace) add(c bench.Case, t *bench.Tensor, i int, input bool, bytes int64, piece *Address) error {
 	own := &tensor{Tensor: t, element: element.OfTensor(t, c.DType), layout: layoutOf(c, t), input: input}
 	var err error
 	if t.Host {
@@ -70,8 +74,13 @@ func (ws *workspace) add(c bench.Case, t *bench.Tensor, i int, input bool) error
 			return err
 		}
 		ws.hosts = append(ws.hosts, own.address)
-	} else if own.address, err = ws.alloc(own.bytes()); err != nil {
-		return err
+	} else if *piece == 0 {
+		if *piece, err = ws.alloc(bytes); err != nil {
+			return err
+		}
+	}
+	if !t.Host {
+		own.address = *piece
 	}
 	ws.tensors[t] = own
 	switch {

@@ -21,6 +21,6 @@ func CrossEntropy(x, label Field, n int64, p Precision) Field {
 		}
 		picked, logarithm := x(i*n+int64(label(i).V)), math.Log(sum)
 		e := carried/sum + p.gamma(n+slack) + picked.E
-		return Num{largest + logarithm - picked.V, e + p.gamma(slack)*(abs(largest)+abs(logarithm)+abs(picked.V)+e)}
+		return Num{V: largest + logarithm - picked.V, E: e + p.gamma(slack)*(abs(largest)+abs(logarithm)+abs(picked.V)+e)}
 	}
 }

@@ -9,7 +9,11 @@ func Bias(x, b Field, n int64, p Precision) Field {
 
 // ChannelBias is Y = X + b[c] on X[N,C,spatial].
 func ChannelBias(x, b Field, channels, spatial int64, p Precision) Field {
-	return Add(x, func(i int64) Num { return b(i / spatial % channels) }, p)
+	return func(i int64) Num {
+		a, c := x(i), b(i/spatial%channels)
+		v, e := a.V+c.V, a.E+c.E
+		return Num{V: v, E: e + p.U*(abs(v)+e) + p.first(a, c.V)}
+	}
 }
 
 // Add is Y = X + Z.
@@ -18,13 +22,13 @@ func Add(x, z Field, p Precision) Field {
 		a, c := x(i), z(i)
 		v := a.V + c.V
 		e := a.E + c.E
-		return Num{v, e + p.U*(abs(v)+e)}
+		return Num{V: v, E: e + p.U*(abs(v)+e)}
 	}
 }
 
 // Sub is Y = X - Z.
 func Sub(x, z Field, p Precision) Field {
-	return Add(x, func(i int64) Num { a := z(i); return Num{-a.V, a.E} }, p)
+	return Add(x, func(i int64) Num { a := z(i); return Num{V: -a.V, E: a.E} }, p)
 }
 
 // Div is Y = X / Z. What is off in Z by e is off in its inverse by e / (|z| (|z| - e)).
@@ -33,7 +37,7 @@ func Div(x, z Field, p Precision) Field {
 		a, c := x(i), z(i)
 		v := a.V / c.V
 		e := (a.E + abs(v)*c.E) / max(abs(c.V)-c.E, 0)
-		return Num{v, e + p.gamma(2)*(abs(v)+e)}
+		return Num{V: v, E: e + p.gamma(2)*(abs(v)+e)}
 	}
 }
 
@@ -42,7 +46,7 @@ func Mul(x, z Field, p Precision) Field {
 	return func(i int64) Num {
 		a, c := x(i), z(i)
 		e := abs(a.V)*c.E + abs(c.V)*a.E + a.E*c.E
-		return Num{a.V * c.V, e + p.U*(abs(a.V*c.V)+e)}
+		return Num{V: a.V * c.V, E: e + p.U*(abs(a.V*c.V)+e)}
 	}
 }
 
@@ -50,7 +54,7 @@ func Mul(x, z Field, p Precision) Field {
 func ReLU(x Field) Field {
 	return func(i int64) Num {
 		a := x(i)
-		return Num{max(a.V, 0), a.E}
+		return Num{V: max(a.V, 0), E: a.E}
 	}
 }
 
@@ -60,7 +64,7 @@ func GELU(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := a.V / 2 * math.Erfc(-a.V/math.Sqrt2)
-		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+		return Num{V: v, E: 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
 	}
 }
 
@@ -70,7 +74,7 @@ func GELUTanh(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := a.V / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(a.V+0.044715*a.V*a.V*a.V))) // (1 + tanh z)/2 = 1/(1 + e^-2z)
-		return Num{v, 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+		return Num{V: v, E: 1.13*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
 	}
 }
 
@@ -79,7 +83,7 @@ func Exp(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := math.Exp(a.V)
-		return Num{v, v * (math.Expm1(a.E) + p.gamma(slack)*math.Exp(a.E))}
+		return Num{V: v, E: v * (math.Expm1(a.E) + p.gamma(slack)*math.Exp(a.E))}
 	}
 }
 
@@ -88,7 +92,7 @@ func Tanh(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := math.Tanh(a.V)
-		return Num{v, a.E + p.gamma(slack)*(abs(v)+a.E)}
+		return Num{V: v, E: a.E + p.gamma(slack)*(abs(v)+a.E)}
 	}
 }
 
@@ -98,7 +102,7 @@ func Sigmoid(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := 1 / (1 + math.Exp(-a.V))
-		return Num{v, a.E/4 + p.gamma(slack)*(abs(v)+a.E)}
+		return Num{V: v, E: a.E/4 + p.gamma(slack)*(abs(v)+a.E)}
 	}
 }
 
@@ -112,7 +116,7 @@ func Requantize(x, scale Field, channels, spatial int64, factor float64, p Preci
 		a, s := x(i), scale(i/spatial%channels).V*factor
 		e := abs(s) * (a.E + p.gamma(4)*(abs(a.V)+a.E))
 		v := integer(a.V * s)
-		return Num{v, max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
+		return Num{V: v, E: max(integer(a.V*s+e)-v, v-integer(a.V*s-e))}
 	}
 }
 
@@ -122,7 +126,7 @@ func SiLU(x Field, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
 		v := a.V / (1 + math.Exp(-a.V))
-		return Num{v, 1.1*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
+		return Num{V: v, E: 1.1*a.E + p.gamma(slack)*(abs(a.V)+a.E)}
 	}
 }
 
@@ -130,7 +134,7 @@ func SiLU(x Field, p Precision) Field {
 func Scale(x Field, s float64, p Precision) Field {
 	return func(i int64) Num {
 		a := x(i)
-		return Num{s * a.V, abs(s) * (a.E + 2*p.U*(abs(a.V)+a.E))}
+		return Num{V: s * a.V, E: abs(s) * (a.E + 2*p.U*(abs(a.V)+a.E))}
 	}
 }
 
@@ -144,7 +148,7 @@ func BatchNorm(x, gamma, beta, mean, variance Field, channels, spatial int64, ep
 		// Kernels may compute X s + (beta - mean s), or fold s into the weights
 		// that made X: each term of either is rounded a few times.
 		terms := abs(s)*(abs(a.V)+a.E+abs(m)) + abs(b)
-		return Num{(a.V-m)*s + b, abs(s)*a.E + p.gamma(slack)*terms}
+		return Num{V: (a.V-m)*s + b, E: abs(s)*a.E + p.gamma(slack)*terms + p.first(a, b-m*s)}
 	}
 }
 
@@ -160,6 +164,6 @@ func FoldBatchNorm(w, gamma, variance Field, filter int64, eps float64, stored R
 			return a // folded, it is 0 and so is what it makes
 		}
 		folded := stored.Round(func(int64) Num { return Num{V: a.V * s, E: a.E * abs(s)} })(i)
-		return Num{a.V, folded.E / abs(s)}
+		return Num{V: a.V, E: folded.E / abs(s)}
 	}
 }

@@ -17,7 +17,7 @@ func LayerNorm(x, gamma, beta Field, n int64, eps float64, p Precision) Field {
 		d, g, b := row[i%n], gamma(i%n), beta(i%n)
 		v := d.V * inverse.V * g.V
 		carried := abs(g.V) * (d.E*(inverse.V+inverse.E) + abs(d.V)*inverse.E)
-		return Num{v + b.V, carried + p.gamma(slack)*(abs(v)+carried+abs(b.V))}
+		return Num{V: v + b.V, E: carried + p.gamma(slack)*(abs(v)+carried+abs(b.V))}
 	}
 }
 
@@ -37,13 +37,13 @@ func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inver
 		magnitude += abs(row[j].V)
 		carried += row[j].E
 	}
-	mean := Num{sum / n, (carried + p.gamma(int64(len(row))+slack)*(magnitude+carried)) / n}
+	mean := Num{V: sum / n, E: (carried + p.gamma(int64(len(row))+slack)*(magnitude+carried)) / n}
 	var squares, off float64
 	for j, a := range row {
 		d := a.V - mean.V
 		e := a.E + mean.E
 		e += p.U * (abs(d) + e)
-		row[j] = Num{d, e}
+		row[j] = Num{V: d, E: e}
 		q := square(row[j])
 		squares, off = squares+q.V, off+q.E
 	}
@@ -53,8 +53,8 @@ func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inver
 // inverseRoot is 1 / sqrt(mean + eps), where n squares add up to that much and are off by
 // that much.
 func inverseRoot(squares, off float64, n int, eps float64, p Precision) Num {
-	mean := Num{squares / float64(n), (off + p.gamma(int64(n)+slack)*(squares+off)) / float64(n)}
+	mean := Num{V: squares / float64(n), E: (off + p.gamma(int64(n)+slack)*(squares+off)) / float64(n)}
 	r := 1 / math.Sqrt(mean.V+eps)
 	most := 1 / math.Sqrt(max(mean.V-mean.E, 0)+eps)
-	return Num{r, most - r + p.gamma(slack)*most}
+	return Num{V: r, E: most - r + p.gamma(slack)*most}
 }

@@ -8,7 +8,7 @@ func Max(x func(i, j int64) Num, n int64) Field {
 		largest := Num{V: math.Inf(-1)}
 		for j := range n {
 			a := x(i, j)
-			largest = Num{max(largest.V, a.V), max(largest.E, a.E)}
+			largest = Num{V: max(largest.V, a.V), E: max(largest.E, a.E)}
 		}
 		return largest
 	}
@@ -24,7 +24,7 @@ func Sum(x func(i, j int64) Num, n int64, p Precision) Field {
 			magnitude += abs(a.V)
 			carried += a.E
 		}
-		return Num{sum, carried + p.gamma(n+slack)*(magnitude+carried)}
+		return Num{V: sum, E: carried + p.gamma(n+slack)*(magnitude+carried)}
 	}
 }
 
@@ -33,7 +33,7 @@ func Mean(x func(i, j int64) Num, n int64, p Precision) Field {
 	sum := Sum(x, n, p)
 	return func(i int64) Num {
 		s := sum(i)
-		return Num{s.V / float64(n), s.E / float64(n)}
+		return Num{V: s.V / float64(n), E: s.E / float64(n)}
 	}
 }
 
@@ -45,4 +45,4 @@ func MSE(x, t Field, n int64, p Precision) Field {
 
 // square is exact but for the error of its argument: what is summed up may be a fused
 // multiply-add.
-func square(a Num) Num { return Num{a.V * a.V, 2*abs(a.V)*a.E + a.E*a.E} }
+func square(a Num) Num { return Num{V: a.V * a.V, E: 2*abs(a.V)*a.E + a.E*a.E} }

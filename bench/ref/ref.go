@@ -11,7 +11,12 @@ package ref
 // absolute error of a correct implementation. Bounds travel with the values: they
 // are derived by standard error analysis (Higham, Accuracy and Stability of
 // Numerical Algorithms, chapters 2 and 3) and never picked.
-type Num struct{ V, E float64 }
+type Num struct {
+	V, E float64
+	// Terms is how many products were added up for it, in an order of the kernel's choice: what is
+	// added to the sum may have been its first term. 0 for what is no sum.
+	Terms int64
+}
 
 // Field is a tensor, by the row-major index of its elements.
 type Field func(i int64) Num
@@ -43,7 +48,7 @@ type Rounding struct{ U, Tiny float64 }
 func (r Rounding) Round(x Field) Field {
 	return func(i int64) Num {
 		a := x(i)
-		return Num{a.V, a.E + r.U*(abs(a.V)+a.E) + r.Tiny}
+		return Num{V: a.V, E: a.E + r.U*(abs(a.V)+a.E) + r.Tiny, Terms: a.Terms}
 	}
 }
 
@@ -64,6 +69,9 @@ const slack = 8
 
 func abs(x float64) float64 { return max(x, -x) }
 
+// first is what it costs at most that the sum a began with b, which is added to it.
+func (p Precision) first(a Num, b float64) float64 { return p.gamma(a.Terms) * abs(b) }
+
 // dot is the inner product of k pairs of elements. Each product and each partial
 // sum is rounded once, in any order.
 func (p Precision) dot(k int64, pair func(i int64) (a, b Num)) Num {
@@ -75,5 +83,5 @@ func (p Precision) dot(k int64, pair func(i int64) (a, b Num)) Num {
 		carried += abs(a.V)*b.E + abs(b.V)*a.E + a.E*b.E
 	}
 	e := (p.gamma(k+slack)+p.Short)*(magnitude+carried) + carried
-	return Num{v, e + float64(k)*p.Tiny*(1+p.Short)}
+	return Num{V: v, E: e + float64(k)*p.Tiny*(1+p.Short), Terms: k}
 }

@@ -116,9 +116,38 @@ func TestRequantize(t *testing.T) {
 	sums := []float64{3, 5, 6, -1000, 1000, 1 << 25}
 	x := Exact(func(i int64) float64 { return sums[i] })
 	scale := Exact(func(i int64) float64 { return []float64{0.5, 0.5, 0.6, 1, 1, 0x1p-25 * 2.5}[i] })
-	for i, want := range []Num{{2, 1}, {2, 1}, {4, 0}, {-127, 0}, {127, 0}, {2, 1}} {
+	for i, want := range []Num{{V: 2, E: 1}, {V: 2, E: 1}, {V: 4}, {V: -127}, {V: 127}, {V: 2, E: 1}} {
 		if got := Requantize(x, scale, 6, 1, 1, single)(int64(i)); got != want {
 			t.Errorf("%g becomes %+v, want %+v", sums[i], got, want)
+		}
+	}
+}
+
+// A sum that begins with the bias, or with what batch norm adds, lies within the bound even where
+// both are much larger than its products; a sum that is done may not be off by as much.
+func TestBiasFirstBound(t *testing.T) {
+	const k, small = 1000, 1e-4
+	product := Exact(func(int64) float64 { return small })
+	one := Exact(func(int64) float64 { return 1 })
+	norm := func(x Field) Field {
+		return BatchNorm(x, one, Exact(func(int64) float64 { return 2 }), one, Exact(func(int64) float64 { return 1 - 1e-5 }), 1, 1, 1e-5, single)
+	}
+	sum := float32(1)
+	for range k {
+		sum += small
+	}
+	for name, add := range map[string]func(x Field) Field{
+		"channel bias": func(x Field) Field { return ChannelBias(x, one, 1, 1, single) },
+		"batch norm":   norm,
+	} {
+		conv := Conv2d(product, one, nil, Conv2dShape{N: 1, C: k, H: 1, W: 1, K: 1, R: 1, S: 1, Stride: 1, Groups: 1}, single)
+		want := add(conv)(0)
+		if off := math.Abs(float64(sum) - want.V); off > want.E {
+			t.Errorf("%s first: %g, want %g +- %g", name, sum, want.V, want.E)
+		}
+		apart := add(func(int64) Num { return Num{V: conv(0).V} })(0)
+		if off := math.Abs(float64(sum) - apart.V); off <= apart.E {
+			t.Errorf("%s of a number: %g is within %g +- %g", name, sum, apart.V, apart.E)
 		}
 	}
 }

@@ -17,6 +17,6 @@ func RMSNorm(x, gamma Field, n int64, eps float64, p Precision) Field {
 		a, g := x(i), gamma(i%n)
 		v := a.V * inverse.V * g.V
 		carried := abs(g.V) * (a.E*(inverse.V+inverse.E) + abs(a.V)*inverse.E)
-		return Num{v, carried + p.gamma(slack)*(abs(v)+carried)}
+		return Num{V: v, E: carried + p.gamma(slack)*(abs(v)+carried)}
 	}
 }

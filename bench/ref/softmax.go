@@ -45,13 +45,13 @@ func softmaxRow(row []Num, x func(j int64) Num, p Precision) {
 		// Kernels may form the argument as x c - max c, with c the scale and the
 		// base of the exponential.
 		err := a.E + p.gamma(4)*(abs(a.V)+abs(largest))
-		row[j] = Num{y, err}
+		row[j] = Num{V: y, E: err}
 		sum += y
 		carried += y * err
 	}
 	common := carried/sum + p.gamma(int64(len(row))+slack)
 	for j, a := range row {
 		y := a.V / sum
-		row[j] = Num{y, y * math.Expm1(a.E+common)}
+		row[j] = Num{V: y, E: y * math.Expm1(a.E+common)}
 	}
 }

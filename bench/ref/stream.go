@@ -21,13 +21,13 @@ func Checksum(x Field, n, passes int64) Field {
 
 // Constant is Y = v everywhere, within a few roundings.
 func Constant(v float64, p Precision) Field {
-	return func(int64) Num { return Num{v, p.gamma(slack) * abs(v)} }
+	return func(int64) Num { return Num{V: v, E: p.gamma(slack) * abs(v)} }
 }
 
 // Triad is Y = X + s Z; Add is Triad with s = 1.
 func Triad(x, z Field, s float64, p Precision) Field {
 	return func(i int64) Num {
 		a, b := x(i), z(i)
-		return Num{a.V + s*b.V, a.E + abs(s)*b.E + p.gamma(2)*(abs(a.V)+abs(s*b.V))}
+		return Num{V: a.V + s*b.V, E: a.E + abs(s)*b.E + p.gamma(2)*(abs(a.V)+abs(s*b.V))}
 	}
 }

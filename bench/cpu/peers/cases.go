@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,8 @@ type testCase struct {
 	dims string // as they read them
 	// shared cases work on inputs that the peers get from us, and their results
 	// are held against ours. The others show only how fast a machine can be driven.
-	shared bool
+	shared  bool
+	pattern bench.Pattern // of a network, whose chain has parts
 	// random results differ from peer to peer.
 	random bool
 }
@@ -54,9 +56,17 @@ var convShapes = []string{
 	"1x512x28x28x128x1x1x0x1", "1x1024x14x14x256x1x1x0x1", "4x256x14x14x1024x1x1x0x1", "1x512x7x7x2048x1x1x0x1",
 }
 
+// depthwiseShapes are those of MobileNet.
+var depthwiseShapes = []string{
+	"1x32x112x112x32x3x1x1x32", "1x64x112x112x64x3x2x1x64", "1x128x56x56x128x3x1x1x128", "4x256x28x28x256x3x1x1x256",
+	"1x512x14x14x512x3x1x1x512", "4x512x14x14x512x3x2x1x512", "1x1024x7x7x1024x3x1x1x1024",
+}
+
 var (
 	attentionShapes = []string{"4x8x256x64", "1x12x512x64", "1x4x2048x128"}
 	causalShapes    = []string{"4x8x256x256x64", "1x12x512x512x64", "1x8x1024x1024x128"}
+	imageShapes     = []string{"1x224x224", "4x224x224"}
+	encoderShapes   = []string{"1x128x12", "1x384x12"}
 	decodeShapes    = []string{"1x32x32x512x128", "1x32x32x2048x128", "8x32x32x512x128"}
 )
 
@@ -84,9 +94,13 @@ func plan(threads int) ([]testCase, error) {
 		{"matmul_batched", "matmul_batched", 0, batchedShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
 		{"conv_relu", "Conv2d_ReLU", 0, convShapes, []schema.DType{schema.FP32}},
 		{"conv", "Conv2d_ReLU", 1, convShapes, []schema.DType{schema.FP32}},
+		{"conv", "Conv2d_ReLU", 1, depthwiseShapes, []schema.DType{schema.FP32}},
 		{"attention", "Full_Attention", 0, attentionShapes, []schema.DType{schema.FP32}},
 		{"attention_causal", "Causal_Attention", 0, causalShapes, []schema.DType{schema.FP32}},
 		{"attention_decode", "Decode_Attention", 0, decodeShapes, []schema.DType{schema.FP32}},
+		{"network_mobilenet", "MobileNet", 0, imageShapes, []schema.DType{schema.FP32}},
+		{"network_resnet50", "ResNet50", 0, imageShapes, []schema.DType{schema.FP32}},
+		{"network_bert_encoder", "BERT_Encoder", 0, encoderShapes, []schema.DType{schema.FP32}},
 	} {
 		pattern, err := bench.Lookup(p.pattern)
 		if err != nil {
@@ -103,7 +117,7 @@ func plan(threads int) ([]testCase, error) {
 				}
 				all = append(all, testCase{
 					group: p.group, name: dims, dtype: d, chain: chain, work: float64(chain.FLOP()),
-					kind: p.group, dims: dims, shared: true,
+					kind: p.group, dims: dims, shared: true, pattern: pattern,
 				})
 			}
 		}
@@ -166,14 +180,21 @@ func chainOf(pattern bench.Pattern, dims string, threads int) (bench.Chain, erro
 // operationShapes are activations of 1 to 64 MiB.
 var operationShapes = []string{"16x256x64", "64x1024x64", "16x2048x128", "128x256x256", "32x512x768", "16x256x4096"}
 
-// operationCases are the single operations, in bytes a second.
+// operationCases are the single operations, in bytes a second: pools on the shapes of a default run.
 func operationCases(threads int) ([]testCase, error) {
 	var all []testCase
 	for _, pattern := range bench.Singles() {
-		if pattern.Name == "conv2d" {
+		shapes := operationShapes
+		switch {
+		case pattern.Name == "conv2d":
 			continue // which has cases of its own
+		case !slices.Contains(pattern.Dims, "dim"):
+			shapes = nil
+			for _, s := range pattern.Shapes(schema.Default) {
+				shapes = append(shapes, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(s.Values())), "x"), "[]"))
+			}
 		}
-		for _, dims := range operationShapes {
+		for _, dims := range shapes {
 			chain, err := chainOf(pattern, dims, threads)
 			if err != nil {
 				return nil, err

@@ -101,22 +101,29 @@ func (c comparer) all(match *regexp.Regexp, wanted []peer, cpus []int) error {
 func (c comparer) compare(k testCase, running []*process) (result, error) {
 	out := result{testCase: k}
 	peak := registerPeak(c.threads)
-	ws, err := c.backends[k.isa].Open(bench.Case{
+	parts := k.pattern.Parts(k.chain, k.dtype, c.backends[k.isa])
+	all := bench.Case{
 		Chain: append(k.chain[:len(k.chain):len(k.chain)], peak),
 		DType: k.dtype, Place: bench.Place{Threads: c.threads}, Seed: 1,
-	})
+	}
+	if parts != nil {
+		all.Parts = append(parts[:len(parts):len(parts)], bench.Chain{peak})
+	} else {
+		parts = bench.Parts{k.chain}
+	}
+	ws, err := c.backends[k.isa].Open(all)
 	if err != nil {
 		return out, err
 	}
 	defer ws.Close()
-	if out.ours, err = ourSide(ws, k.chain, k.work); err != nil {
+	if out.ours, err = ourSide(ws, parts, k.work); err != nil {
 		return out, err
 	}
 	sides := []*side{out.ours}
 	var want []float64
 	var files []string
 	if k.shared {
-		if out.peak, err = ourSide(ws, bench.Chain{peak}, float64(peak.FLOP)); err != nil {
+		if out.peak, err = ourSide(ws, bench.Parts{{peak}}, float64(peak.FLOP)); err != nil {
 			return out, err
 		}
 		sides = append(sides, out.peak)
@@ -161,13 +168,16 @@ func share(dir string, ws bench.Workspace, k testCase, ours *side) (want []float
 	return want, files, err
 }
 
-// ourSide binds a chain, fused if it has several operations.
-func ourSide(ws bench.Workspace, chain bench.Chain, work float64) (*side, error) {
-	kernel, err := ws.Bind(chain)
-	if err != nil {
-		return nil, err
+// ourSide binds a kernel of each part.
+func ourSide(ws bench.Workspace, parts bench.Parts, work float64) (*side, error) {
+	var ks []bench.Kernel
+	for _, chain := range parts {
+		k, err := ws.Bind(chain)
+		if err != nil {
+			return nil, err
+		}
+		ks = append(ks, k)
 	}
-	ks := []bench.Kernel{kernel}
 	return &side{name: "ours", work: work, run: func(n int) (float64, error) {
 		if _, err := bench.Sample(ws, ks, n); err != nil {
 			return 0, err

@@ -111,8 +111,8 @@ func decode(b []byte, d schema.DType) []float64 {
 const functionRoundings = 8
 
 // disagreement holds a peer's result against ours. The largest difference may be
-// what adding up as many rounded terms as an element has can cost, relative to the
-// largest element.
+// what adding up as many rounded terms as an element of each operation has can cost, relative
+// to the largest element.
 func disagreement(ours, theirs []float64, c testCase) error {
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("%d elements, want %d", len(theirs), len(ours))
@@ -122,7 +122,10 @@ func disagreement(ours, theirs []float64, c testCase) error {
 		scale = max(scale, math.Abs(v))
 		worst = max(worst, math.Abs(v-theirs[i])) // NaN stays
 	}
-	terms := float64(c.chain.FLOP()) / (2 * float64(len(ours)))
+	terms := 0.0
+	for _, op := range c.chain {
+		terms += float64(op.FLOP) / (2 * float64(op.Out.Elems()))
+	}
 	if terms > 0 {
 		terms += functionRoundings
 	}

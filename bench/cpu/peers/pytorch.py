@@ -57,10 +57,18 @@ operations = {
     "cross_entropy": lambda o, x, labels: F.cross_entropy(x, labels, reduction="none"),
     "embedding": lambda o, table, index: torch.index_select(table, 0, index, out=o),
     "transpose": lambda o, x: o.copy_(x.t()),
+    "permute": lambda o, x: o.copy_(x.transpose(1, 2)),
     "concat": lambda o, x, z: torch.cat((x, z), 1, out=o),
     "copy": lambda o, x: o.copy_(x),
     "set": lambda o: o.fill_(3),
 }
+
+
+def prepare_pool(name, dims, x):
+    x = x.view(dims[:4])
+    if name == "max_pool":
+        return lambda: F.max_pool2d(x, *dims[4:])
+    return lambda: x.mean((2, 3))
 
 
 def prepare_operation(name, t, batch, seq, dim, x):
@@ -71,18 +79,119 @@ def prepare_operation(name, t, batch, seq, dim, x):
         x[0] = x[0].view(-1, dim)
     if len(x) > 1 and x[1].numel() == rows * dim:
         x[1] = x[1].view(rows, dim)
+    if name == "permute":
+        d = math.gcd(dim, 64)
+        x[0] = x[0].view(batch, seq, dim // d, d)
     if name in ("cross_entropy", "embedding"):
         x[1] = x[1].view(torch.int32).long()
     shape = {"rows": [rows], "cols": [dim], "transpose": [dim, rows], "concat": [rows, 2 * dim]}
     shape = shape.get(name.split("_")[-1], [rows, dim])
+    if name == "permute":
+        shape = [batch, dim // d, seq, d]
     out = torch.frombuffer(memory(math.prod(shape) * t.itemsize), dtype=t).view(shape)
     f = operations[name]
     return lambda: f(out, *x)
 
 
+class Conv(torch.nn.Sequential):
+    """A convolution and its batch norm, of the inputs in order."""
+
+    def __init__(self, inputs, c, k, size, stride=1, groups=1, relu=True):
+        conv = torch.nn.Conv2d(c, k, size, stride, size // 2, 1, groups, bias=False)
+        norm = torch.nn.BatchNorm2d(k)
+        for to in (conv.weight, norm.weight, norm.bias, norm.running_mean, norm.running_var):
+            to.copy_(inputs.pop(0).view(to.shape))
+        super().__init__(conv, norm, *([torch.nn.ReLU()] if relu else []))
+
+
+class Linear(torch.nn.Linear):
+    def __init__(self, inputs, k, n):
+        super().__init__(k, n)
+        self.weight.copy_(inputs.pop(0).view(k, n).t())
+        self.bias.copy_(inputs.pop(0))
+
+
+class Block(torch.nn.Module):
+    """The bottleneck of ResNet-50."""
+
+    def __init__(self, inputs, c, k, stride, first):
+        super().__init__()
+        self.past = Conv(inputs, c, 4 * k, 1, stride, relu=False) if first else torch.nn.Identity()
+        self.way = torch.nn.Sequential(Conv(inputs, c, k, 1), Conv(inputs, k, k, 3, stride), Conv(inputs, k, 4 * k, 1, relu=False))
+
+    def forward(self, x):
+        return torch.relu(self.way(x) + self.past(x))
+
+
+def classifier(inputs, c):
+    return [torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), Linear(inputs, c, 1000)]
+
+
+def resnet50(inputs):
+    layers, c, k = [Conv(inputs, 3, 64, 7, 2), torch.nn.MaxPool2d(3, 2, 1)], 64, 64
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        for block in range(blocks):
+            layers.append(Block(inputs, c, k, 2 if stage and not block else 1, not block))
+            c = 4 * k
+        k *= 2
+    return torch.nn.Sequential(*layers, *classifier(inputs, c))
+
+
+def mobilenet(inputs):
+    layers, c = [Conv(inputs, 3, 32, 3, 2)], 32
+    for k, stride, times in ((64, 1, 1), (128, 2, 1), (128, 1, 1), (256, 2, 1), (256, 1, 1), (512, 2, 1), (512, 1, 5), (1024, 2, 1), (1024, 1, 1)):
+        for _ in range(times):
+            layers += [Conv(inputs, c, c, 3, stride, c), Conv(inputs, c, k, 1)]
+            c = k
+    return torch.nn.Sequential(*layers, *classifier(inputs, c))
+
+
+class Encoder(torch.nn.Module):
+    def __init__(self, inputs, heads):
+        super().__init__()
+        d = 64 * heads
+        self.heads = heads
+        self.split = torch.nn.ModuleList([Linear(inputs, d, d) for _ in range(3)])
+        self.merge, self.norm1 = Linear(inputs, d, d), self.norm(inputs, d)
+        self.mlp = torch.nn.Sequential(Linear(inputs, d, 4 * d), torch.nn.GELU(), Linear(inputs, 4 * d, d))
+        self.norm2 = self.norm(inputs, d)
+
+    def norm(self, inputs, d):
+        n = torch.nn.LayerNorm(d)
+        n.weight.copy_(inputs.pop(0))
+        n.bias.copy_(inputs.pop(0))
+        return n
+
+    def forward(self, x):
+        batch, seq, d = x.shape
+        q, k, v = (f(x).view(batch, seq, self.heads, 64).transpose(1, 2) for f in self.split)
+        y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, seq, d)
+        x = self.norm1(x + self.merge(y))
+        return self.norm2(x + self.mlp(x))
+
+
+def prepare_network(name, dims, inputs):
+    """The network as torch.jit.optimize_for_inference makes it faster, which folds and fuses."""
+    x = inputs.pop(0)
+    with torch.no_grad():
+        if name == "bert_encoder":
+            batch, seq, heads = dims
+            x, net = x.view(batch, seq, 64 * heads), Encoder(inputs, heads)
+        else:
+            x, net = x.view(dims[0], 3, *dims[1:]), {"resnet50": resnet50, "mobilenet": mobilenet}[name](inputs)
+    net = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(net.eval(), x)))
+    for _ in range(3):  # it is compiled meanwhile
+        net(x)
+    return lambda: net(x)
+
+
 def prepare(kind, dtype, dims, inputs):
     t = dtypes[dtype]
     x = [torch.frombuffer(read(name), dtype=t) for name in inputs]
+    if kind.startswith("network_"):
+        return prepare_network(kind.removeprefix("network_"), dims, x)
+    if kind.endswith("_pool"):
+        return prepare_pool(kind[3:], dims, x[0])
     if kind.startswith("op_"):
         return prepare_operation(kind[3:], t, *dims, x)
     if kind in ("matmul", "matmul_batched"):

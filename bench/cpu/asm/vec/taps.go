@@ -92,6 +92,21 @@ func (g *gen) taps() {
 		g.SUBQ(operand.U32(uint64(rows)), m)
 		g.JMP(operand.LabelRef(name))
 		g.Label(name + "done")
+		if rows > 1 {
+			// What is left of many rows is summed up together with some of those before, again.
+			g.TESTQ(m, m)
+			g.JZ(operand.LabelRef("end"))
+			g.CMPQ(g.argument("m"), operand.U32(uint64(rows)))
+			g.JLT(operand.LabelRef("single"))
+			g.Label("back")
+			g.SUBQ(ldd, dst)
+			g.SUBQ(lds, src)
+			g.INCQ(m)
+			g.CMPQ(m, operand.U32(uint64(rows)))
+			g.JLT(operand.LabelRef("back"))
+			g.JMP(operand.LabelRef(name))
+		}
 	}
+	g.Label("end")
 	g.end()
 }

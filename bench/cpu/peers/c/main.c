@@ -84,7 +84,7 @@ int main(void) {
 	pin(0);
 	printf("ok C, compiled by cc -O3 -march=native (%s)\n", __VERSION__);
 	fflush(stdout);
-	char line[4096], kind[64], dtype[64];
+	char line[1 << 16], kind[64], dtype[64];
 	long n;
 	while (fgets(line, sizeof line, stdin)) {
 		if (sscanf(line, "open %63s %63s %ld", kind, dtype, &n) == 3) {
