@@ -37,22 +37,29 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// bindPermute copies rows of D, those of the result in order.
+// A permutation takes blocks of permuteRows rows of P and of Q: both what it reads and what it
+// writes are then runs of some kilobytes.
+const permuteRows = 16
+
+// bindPermute copies rows of D.
 func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	src, _ := words[T](ws, c[0].In[0])
 	dst, _ := words[T](ws, c.Output())
 	s := c[0].Params.(bench.PermuteParams)
 	p, q := int(s.P), int(s.Q)
 	d := len(dst) / (int(s.Outer) * p * q)
-	move, most := vecKernelsFor[T](ws.isa).copy, max(1, vecCall/d)
-	parts := partsOf(ws, len(dst)/d, 1)
+	move, side := vecKernelsFor[T](ws.isa).copy, max(permuteRows, 1024/d)
+	high, wide := ceilDiv(p, side), ceilDiv(q, side)
+	parts := partsOf(ws, int(s.Outer)*high*wide, 1)
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		return func(w *worker) {
-			for i, hi := parts[w.id].lo, parts[w.id].hi; i < hi; {
-				rows := min(most, hi-i, p-i%p)
-				from := permuted(i, p, q) * d
-				inCalls(d, func(lo, hi int) { move(&dst[i*d+lo], &src[from+lo], nil, d, q*d, 0, rows, hi-lo, 0, 0, nt) })
-				i += rows
+			for b := parts[w.id].lo; b < parts[w.id].hi; b++ {
+				outer, i, j := b/(high*wide)*p*q, b/wide%high*side, b%wide*side
+				rows := min(side, p-i)
+				for ; j < min(q, (b%wide+1)*side); j++ {
+					to, from := (outer+j*p+i)*d, (outer+i*q+j)*d
+					inCalls(d, func(lo, hi int) { move(&dst[to+lo], &src[from+lo], nil, d, q*d, 0, rows, hi-lo, 0, 0, nt) })
+				}
 			}
 		}
 	}), nil

@@ -31,10 +31,21 @@ func tapsPortable[T float](dst, src *T, ldd, lds, m, n int, offsets *int, weight
 	}
 }
 
+// planesKernel writes m rows of q pixels of each of some channels, with windows of 3x3, a padding of 1
+// and its stride:
+//
+//	dst[i*q+j] = max(bias + sum over y and x of weights[3*y+x] src[(i*stride+y-1)*w+j*stride+x-1], floor)
+//
+// What is outside of the w columns of an image is 0, and so are the row before the first of src unless it
+// is above, and the one behind the middle of the last window unless it is below. Channels are ddst and
+// dsrc apart; of weights they have 9 each. No copy is made of an image with its padding.
+type planesKernel[T float] func(dst, src *T, channels, m, w, q, ddst, dsrc int, weights, bias *T, floor T, above, below bool)
+
 // depthwise is the plan of a convolution with one filter a channel.
 type depthwise[T float] struct {
 	windows[T]
-	taps tapsKernel[T]
+	taps   tapsKernel[T]
+	planes planesKernel[T] // nil where there is none for the windows
 }
 
 // depthwise says whether each channel has one filter of its own.
@@ -44,13 +55,33 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return &depthwise[T]{newWindows[T](isa, caches, s, 0), newTapsKernel[T](isa)}, nil
+	d := &depthwise[T]{windows: newWindows[T](isa, caches, s, 0), taps: newTapsKernel[T](isa)}
+	if s.r == 3 && s.s == 3 && s.pad == 1 && s.h*s.w <= planesCall {
+		d.planes = newPlanesKernel[T](isa, s.stride)
+	}
+	return d, nil
 }
 
-// rows computes the output rows [p0, p1) of a channel, max(sum + bias, floor).
-func (d *depthwise[T]) rows(dst []T, plane, weights []T, buffer []T, p0, p1 int, bias, floor T) {
-	d.load(buffer, plane, p0, p1)
-	d.taps(&dst[0], &buffer[0], d.q(), d.stride*d.pitch(), p1-p0, d.q(), &d.offsets[0], &weights[0], len(d.offsets), bias, floor)
+// planesCall is the number of pixels of one call of a planesKernel, at less than a cycle each.
+const planesCall = 1 << 18
+
+// rows computes the output rows [p0, p1) of some channels, max(sum + bias, floor), with the planes, the
+// weights and the biases of each behind those of the one before. dst has those rows only.
+func (d *depthwise[T]) rows(dst, planes, weights, bias, buffer []T, p0, p1 int, floor T) {
+	in, out, taps, m := d.h*d.w, (p1-p0)*d.q(), len(d.offsets), p1-p0
+	if d.planes == nil {
+		for c, b := range bias {
+			d.load(buffer, planes[c*in:][:in], p0, p1)
+			d.taps(&dst[c*out:][:out][0], &buffer[0], d.q(), d.stride*d.pitch(), m, d.q(), &d.offsets[0], &weights[c*taps:][:taps][0], taps, b, floor)
+		}
+		return
+	}
+	above, below := p0 > 0, (p1-1)*d.stride+1 < d.h
+	most := max(1, planesCall/in)
+	for c := 0; c < len(bias); c += most {
+		n := min(most, len(bias)-c)
+		d.planes(&dst[c*out:][:n*out][0], &planes[c*in:][:n*in][p0*d.stride*d.w], n, m, d.w, d.q(), out, in, &weights[c*taps:][:n*taps][0], &bias[c], floor, above, below)
+	}
 }
 
 // run computes Y. Each worker of the team has whole planes.
@@ -61,12 +92,27 @@ func (d *depthwise[T]) run(w *worker, buffer, x, weights, y []T, epi convEpilogu
 	if epi.residual != nil {
 		floor = T(math.Inf(-1))
 	}
-	d.blocks(lo, hi, func(i, p0, p1 int) {
+	d.blocks(lo, hi, func(i, n, p0, p1 int) {
 		c := i % d.c
-		rows := y[i*out:][p0*d.q() : p1*d.q()]
-		d.rows(rows, x[i*in:][:in], weights[c*taps:][:taps], buffer, p0, p1, epi.bias[c], floor)
+		rows := y[i*out+p0*d.q():][:(n-1)*out+(p1-p0)*d.q()]
+		d.rows(rows, x[i*in:][:n*in], weights[c*taps:][:n*taps], epi.bias[c:][:n], buffer, p0, p1, floor)
 		if epi.residual != nil {
 			epi.add.slice(rows, rows, epi.residual[i*out+p0*d.q():][:len(rows)], 0, 0)
 		}
 	})
+}
+
+// blocks lets f compute blocks of output rows [p0, p1) of n of the planes [lo, hi), from plane i on:
+// of a single plane, or whole planes of one image.
+func (d *depthwise[T]) blocks(lo, hi int, f func(i, n, p0, p1 int)) {
+	if d.planes == nil {
+		d.windows.blocks(lo, hi, func(i, p0, p1 int) { f(i, 1, p0, p1) })
+		return
+	}
+	most := max(1, vecCall/(d.h*d.w))
+	for i := lo; i < hi; {
+		n := min(most, hi-i, d.c-i%d.c)
+		f(i, n, 0, d.p())
+		i += n
+	}
 }

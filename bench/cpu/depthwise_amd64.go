@@ -25,6 +25,35 @@ func newTapsKernel[T float](isa ISA) tapsKernel[T] {
 	return k.(tapsKernel[T])
 }
 
+// newPlanesKernel is nil where there is none.
+func newPlanesKernel[T float](isa ISA, stride int) planesKernel[T] {
+	if isa != AVX512 || stride > 2 {
+		return nil
+	}
+	var k any
+	switch any(T(0)).(type) {
+	case float32:
+		k = [...]planesKernel[float32]{vecDepthwise1F32AVX512, vecDepthwise2F32AVX512}[stride-1]
+	case float64:
+		k = [...]planesKernel[float64]{vecDepthwise1F64AVX512, vecDepthwise2F64AVX512}[stride-1]
+	}
+	return k.(planesKernel[T])
+}
+
+// The functions below do what planesKernel says, at a stride of 1 or 2.
+
+//go:noescape
+func vecDepthwise1F32AVX512(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
+
+//go:noescape
+func vecDepthwise2F32AVX512(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
+
+//go:noescape
+func vecDepthwise1F64AVX512(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
+
+//go:noescape
+func vecDepthwise2F64AVX512(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
+
 // The functions below do what tapsPortable does, and read whole vectors of src.
 
 //go:noescape

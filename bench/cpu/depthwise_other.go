@@ -3,3 +3,5 @@
 package cpu
 
 func newTapsKernel[T float](ISA) tapsKernel[T] { return tapsPortable[T] }
+
+func newPlanesKernel[T float](ISA, int) planesKernel[T] { return nil }

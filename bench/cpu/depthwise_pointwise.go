@@ -106,8 +106,8 @@ func (v *separable[T]) run(w *worker, s separableScratch[T], x, taps, weights, y
 		if v.team > 1 && i > lo {
 			w.barrier() // the rows of the block before have been read
 		}
-		for c := c0; c < c1; c++ {
-			d.rows(s.rows[c*pixels:][:pixels], x[(n*d.c+c)*in:][:in], taps[c*count:][:count], s.buffer, p0, p1, first.bias[c], first.floor)
+		if c0 < c1 {
+			d.rows(s.rows[c0*pixels:c1*pixels], x[(n*d.c+c0)*in:(n*d.c+c1)*in], taps[c0*count:c1*count], first.bias[c0:c1], s.buffer, p0, p1, first.floor)
 		}
 		if v.team > 1 {
 			w.barrier()

@@ -67,6 +67,67 @@ func checkTaps[T float](dst, src []T, ldd, lds, m, n int, offsets []int, weights
 	return nil
 }
 
+// Whole planes and some of their rows, of widths around those of vectors and at the edges of the memory,
+// agree with float64, and nothing else is written.
+func TestPlanes(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for stride := 1; stride <= 2; stride++ {
+			t.Run(fmt.Sprint("fp32 ", stride), func(t *testing.T) { testPlanes[float32](t, isa, stride) })
+			t.Run(fmt.Sprint("fp64 ", stride), func(t *testing.T) { testPlanes[float64](t, isa, stride) })
+		}
+	})
+}
+
+func testPlanes[T float](t *testing.T, isa ISA, stride int) {
+	kernel := newPlanesKernel[T](isa, stride)
+	if kernel == nil {
+		t.Skip("none")
+	}
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, w := range []int{1, 2, 3, 7, 8, 9, 14, 15, 16, 17, 30, 31, 32, 33, 34, 40, 63, 64, 65, 300} {
+		for _, h := range []int{1, 2, 3, 4, 7} {
+			s := convShape{n: 1, c: 3, h: h, w: w, k: 3, r: 3, s: 3, stride: stride, pad: 1, groups: 3}
+			p, q := s.p(), s.q()
+			for _, front := range []bool{false, true} {
+				src, weights, bias := guardedOne[T](t, 3*h*w, front), guardedOne[T](t, 27, front), guardedOne[T](t, 3, front)
+				for _, v := range [][]T{src, weights, bias} {
+					for i := range v {
+						v[i] = T(r.NormFloat64())
+					}
+				}
+				for _, rows := range [][2]int{{0, p}, {0, (p + 1) / 2}, {p / 2, p}, {p - 1, p}} {
+					p0, m, floor := rows[0], rows[1]-rows[0], []T{0, T(math.Inf(-1))}[r.IntN(2)]
+					const gap = 2
+					dst := guardedOne[T](t, 3*m*q+2*gap, front)
+					for i := range dst {
+						dst[i] = T(math.NaN())
+					}
+					kernel(&dst[0], &src[p0*stride*w], 3, m, w, q, m*q+gap, h*w, &weights[0], &bias[0], floor, p0 > 0, (p0+m-1)*stride+1 < h)
+					for at, got := range dst {
+						c, i, j := at/(m*q+gap), at%(m*q+gap)/q, at%(m*q+gap)%q
+						if i >= m {
+							if !math.IsNaN(float64(got)) {
+								t.Fatalf("%+v rows %v: [%d] was written", s, rows, at)
+							}
+							continue
+						}
+						sum, size := float64(bias[c]), math.Abs(float64(bias[c]))
+						for tap := range 9 {
+							if from, ok := s.pixel((p0+i)*q+j, tap); ok {
+								a := float64(weights[c*9+tap]) * float64(src[c*h*w+from])
+								sum, size = sum+a, size+math.Abs(a)
+							}
+						}
+						if want := max(sum, float64(floor)); !(math.Abs(float64(got)-want) <= gamma[T](10)*size) {
+							t.Fatalf("%+v rows %v: channel %d [%d,%d] = %g, want %g", s, rows, c, i, j, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // Where the weights do not stay in L2, the workers share a block of rows.
 func TestSeparableInTeam(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {

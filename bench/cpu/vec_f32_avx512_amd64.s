@@ -10325,6 +10325,393 @@ end:
 	VZEROUPPER
 	RET
 
+// func vecDepthwise1F32AVX512(dst *float32, src *float32, channels int, m int, w int, q int, ddst int, dsrc int, weights *float32, bias *float32, floor float32, above bool, below bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·vecDepthwise1F32AVX512(SB), NOSPLIT, $0-86
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         channels+16(FP), DX
+	MOVQ         w+32(FP), BX
+	MOVQ         q+40(FP), SI
+	MOVQ         weights+64(FP), DI
+	MOVQ         bias+72(FP), R8
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS floor+80(FP), Z0
+
+channel:
+	VBROADCASTSS (DI), Z2
+	VBROADCASTSS 4(DI), Z3
+	VBROADCASTSS 8(DI), Z4
+	VBROADCASTSS 12(DI), Z5
+	VBROADCASTSS 16(DI), Z6
+	VBROADCASTSS 20(DI), Z7
+	VBROADCASTSS 24(DI), Z8
+	VBROADCASTSS 28(DI), Z9
+	VBROADCASTSS 32(DI), Z10
+	VBROADCASTSS (R8), Z1
+	XORQ         R12, R12
+
+column:
+	MOVQ        q+40(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K4
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	MOVQ        R10, R9
+	ANDQ        $-2, R9
+	TESTQ       R12, R12
+	CMOVQEQ     R9, R10
+	KMOVW       R10, K1
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $-1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K3
+	LEAQ        (AX)(R12*4), R10
+	LEAQ        (CX)(R12*4), R9
+	MOVQ        m+24(FP), R11
+	VMOVAPS     Z1, Z14
+	CMPB        above+84(FP), $0x00
+	JE          center
+	SUBQ        BX, R9
+	VMOVUPS.Z   -4(R9), K1, Z11
+	VMOVUPS.Z   (R9), K2, Z12
+	VMOVUPS.Z   4(R9), K3, Z13
+	ADDQ        BX, R9
+	VFMADD231PS Z11, Z2, Z14
+	VFMADD231PS Z12, Z3, Z14
+	VFMADD231PS Z13, Z4, Z14
+
+center:
+	VMOVUPS.Z   -4(R9), K1, Z11
+	VMOVUPS.Z   (R9), K2, Z12
+	VMOVUPS.Z   4(R9), K3, Z13
+	VFMADD231PS Z11, Z5, Z14
+	VFMADD231PS Z12, Z6, Z14
+	VFMADD231PS Z13, Z7, Z14
+	VMOVAPS     Z1, Z15
+	VFMADD231PS Z11, Z2, Z15
+	VFMADD231PS Z12, Z3, Z15
+	VFMADD231PS Z13, Z4, Z15
+	DECQ        R11
+	JZ          last
+	ADDQ        BX, R9
+
+row:
+	VMOVUPS.Z   -4(R9), K1, Z11
+	VMOVUPS.Z   (R9), K2, Z12
+	VMOVUPS.Z   4(R9), K3, Z13
+	VFMADD231PS Z11, Z8, Z14
+	VFMADD231PS Z12, Z9, Z14
+	VFMADD231PS Z13, Z10, Z14
+	VMAXPS      Z14, Z0, Z14
+	VMOVUPS     Z14, K4, (R10)
+	ADDQ        SI, R10
+	VMOVAPS     Z15, Z14
+	VMOVAPS     Z1, Z15
+	VFMADD231PS Z11, Z5, Z14
+	VFMADD231PS Z12, Z6, Z14
+	VFMADD231PS Z13, Z7, Z14
+	VFMADD231PS Z11, Z2, Z15
+	VFMADD231PS Z12, Z3, Z15
+	VFMADD231PS Z13, Z4, Z15
+	ADDQ        BX, R9
+	DECQ        R11
+	JNZ         row
+	SUBQ        BX, R9
+
+last:
+	CMPB        below+85(FP), $0x00
+	JE          done
+	ADDQ        BX, R9
+	VMOVUPS.Z   -4(R9), K1, Z11
+	VMOVUPS.Z   (R9), K2, Z12
+	VMOVUPS.Z   4(R9), K3, Z13
+	VFMADD231PS Z11, Z8, Z14
+	VFMADD231PS Z12, Z9, Z14
+	VFMADD231PS Z13, Z10, Z14
+
+done:
+	VMAXPS  Z14, Z0, Z14
+	VMOVUPS Z14, K4, (R10)
+	ADDQ    SI, R10
+	ADDQ    $0x00000010, R12
+	CMPQ    R12, q+40(FP)
+	JLT     column
+	MOVQ    ddst+48(FP), R9
+	LEAQ    (AX)(R9*4), AX
+	MOVQ    dsrc+56(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	ADDQ    $0x00000024, DI
+	ADDQ    $0x00000004, R8
+	DECQ    DX
+	JNZ     channel
+	VZEROUPPER
+	RET
+
+// func vecDepthwise2F32AVX512(dst *float32, src *float32, channels int, m int, w int, q int, ddst int, dsrc int, weights *float32, bias *float32, floor float32, above bool, below bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·vecDepthwise2F32AVX512(SB), NOSPLIT, $0-86
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         channels+16(FP), DX
+	MOVQ         w+32(FP), BX
+	MOVQ         q+40(FP), SI
+	MOVQ         weights+64(FP), DI
+	MOVQ         bias+72(FP), R8
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, SI
+	VBROADCASTSS floor+80(FP), Z0
+	VMOVUPS      vecEvenf32avx512<>+0(SB), Z14
+	VMOVUPS      vecOddf32avx512<>+0(SB), Z15
+
+channel:
+	VBROADCASTSS (DI), Z2
+	VBROADCASTSS 4(DI), Z3
+	VBROADCASTSS 8(DI), Z4
+	VBROADCASTSS 12(DI), Z5
+	VBROADCASTSS 16(DI), Z6
+	VBROADCASTSS 20(DI), Z7
+	VBROADCASTSS 24(DI), Z8
+	VBROADCASTSS 28(DI), Z9
+	VBROADCASTSS 32(DI), Z10
+	VBROADCASTSS (R8), Z1
+	XORQ         R12, R12
+
+column:
+	MOVQ        q+40(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K5
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $-16, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $+1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	MOVQ        R10, R9
+	ANDQ        $-2, R9
+	TESTQ       R12, R12
+	CMOVQEQ     R9, R10
+	KMOVW       R10, K3
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $-15, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+16, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K4
+	LEAQ        (AX)(R12*4), R10
+	LEAQ        (R12)(R12*1), R9
+	LEAQ        (CX)(R9*4), R9
+	MOVQ        m+24(FP), R11
+	VMOVAPS     Z1, Z18
+	CMPB        above+84(FP), $0x00
+	JE          center
+	SUBQ        BX, R9
+	VMOVUPS.Z   (R9), K1, Z12
+	VMOVUPS.Z   64(R9), K2, Z16
+	VMOVUPS.Z   -4(R9), K3, Z11
+	VMOVUPS.Z   60(R9), K4, Z17
+	VMOVAPS     Z12, Z13
+	VPERMT2PS   Z16, Z14, Z12
+	VPERMT2PS   Z16, Z15, Z13
+	VPERMT2PS   Z17, Z14, Z11
+	ADDQ        BX, R9
+	VFMADD231PS Z11, Z2, Z18
+	VFMADD231PS Z12, Z3, Z18
+	VFMADD231PS Z13, Z4, Z18
+
+center:
+	VMOVUPS.Z   (R9), K1, Z12
+	VMOVUPS.Z   64(R9), K2, Z16
+	VMOVUPS.Z   -4(R9), K3, Z11
+	VMOVUPS.Z   60(R9), K4, Z17
+	VMOVAPS     Z12, Z13
+	VPERMT2PS   Z16, Z14, Z12
+	VPERMT2PS   Z16, Z15, Z13
+	VPERMT2PS   Z17, Z14, Z11
+	VFMADD231PS Z11, Z5, Z18
+	VFMADD231PS Z12, Z6, Z18
+	VFMADD231PS Z13, Z7, Z18
+	DECQ        R11
+	JZ          last
+	ADDQ        BX, R9
+	VMOVUPS.Z   (R9), K1, Z12
+	VMOVUPS.Z   64(R9), K2, Z16
+	VMOVUPS.Z   -4(R9), K3, Z11
+	VMOVUPS.Z   60(R9), K4, Z17
+	VMOVAPS     Z12, Z13
+	VPERMT2PS   Z16, Z14, Z12
+	VPERMT2PS   Z16, Z15, Z13
+	VPERMT2PS   Z17, Z14, Z11
+	VFMADD231PS Z11, Z8, Z18
+	VFMADD231PS Z12, Z9, Z18
+	VFMADD231PS Z13, Z10, Z18
+	VMAXPS      Z18, Z0, Z18
+	VMOVUPS     Z18, K5, (R10)
+	ADDQ        SI, R10
+	VMOVAPS     Z1, Z18
+	VFMADD231PS Z11, Z2, Z18
+	VFMADD231PS Z12, Z3, Z18
+	VFMADD231PS Z13, Z4, Z18
+	ADDQ        BX, R9
+	JMP         center
+
+last:
+	CMPB        below+85(FP), $0x00
+	JE          done
+	ADDQ        BX, R9
+	VMOVUPS.Z   (R9), K1, Z12
+	VMOVUPS.Z   64(R9), K2, Z16
+	VMOVUPS.Z   -4(R9), K3, Z11
+	VMOVUPS.Z   60(R9), K4, Z17
+	VMOVAPS     Z12, Z13
+	VPERMT2PS   Z16, Z14, Z12
+	VPERMT2PS   Z16, Z15, Z13
+	VPERMT2PS   Z17, Z14, Z11
+	VFMADD231PS Z11, Z8, Z18
+	VFMADD231PS Z12, Z9, Z18
+	VFMADD231PS Z13, Z10, Z18
+
+done:
+	VMAXPS  Z18, Z0, Z18
+	VMOVUPS Z18, K5, (R10)
+	ADDQ    SI, R10
+	ADDQ    $0x00000010, R12
+	CMPQ    R12, q+40(FP)
+	JLT     column
+	MOVQ    ddst+48(FP), R9
+	LEAQ    (AX)(R9*4), AX
+	MOVQ    dsrc+56(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	ADDQ    $0x00000024, DI
+	ADDQ    $0x00000004, R8
+	DECQ    DX
+	JNZ     channel
+	VZEROUPPER
+	RET
+
+DATA vecEvenf32avx512<>+0(SB)/4, $0x00000000
+DATA vecEvenf32avx512<>+4(SB)/4, $0x00000002
+DATA vecEvenf32avx512<>+8(SB)/4, $0x00000004
+DATA vecEvenf32avx512<>+12(SB)/4, $0x00000006
+DATA vecEvenf32avx512<>+16(SB)/4, $0x00000008
+DATA vecEvenf32avx512<>+20(SB)/4, $0x0000000a
+DATA vecEvenf32avx512<>+24(SB)/4, $0x0000000c
+DATA vecEvenf32avx512<>+28(SB)/4, $0x0000000e
+DATA vecEvenf32avx512<>+32(SB)/4, $0x00000010
+DATA vecEvenf32avx512<>+36(SB)/4, $0x00000012
+DATA vecEvenf32avx512<>+40(SB)/4, $0x00000014
+DATA vecEvenf32avx512<>+44(SB)/4, $0x00000016
+DATA vecEvenf32avx512<>+48(SB)/4, $0x00000018
+DATA vecEvenf32avx512<>+52(SB)/4, $0x0000001a
+DATA vecEvenf32avx512<>+56(SB)/4, $0x0000001c
+DATA vecEvenf32avx512<>+60(SB)/4, $0x0000001e
+GLOBL vecEvenf32avx512<>(SB), RODATA|NOPTR, $64
+
+DATA vecOddf32avx512<>+0(SB)/4, $0x00000001
+DATA vecOddf32avx512<>+4(SB)/4, $0x00000003
+DATA vecOddf32avx512<>+8(SB)/4, $0x00000005
+DATA vecOddf32avx512<>+12(SB)/4, $0x00000007
+DATA vecOddf32avx512<>+16(SB)/4, $0x00000009
+DATA vecOddf32avx512<>+20(SB)/4, $0x0000000b
+DATA vecOddf32avx512<>+24(SB)/4, $0x0000000d
+DATA vecOddf32avx512<>+28(SB)/4, $0x0000000f
+DATA vecOddf32avx512<>+32(SB)/4, $0x00000011
+DATA vecOddf32avx512<>+36(SB)/4, $0x00000013
+DATA vecOddf32avx512<>+40(SB)/4, $0x00000015
+DATA vecOddf32avx512<>+44(SB)/4, $0x00000017
+DATA vecOddf32avx512<>+48(SB)/4, $0x00000019
+DATA vecOddf32avx512<>+52(SB)/4, $0x0000001b
+DATA vecOddf32avx512<>+56(SB)/4, $0x0000001d
+DATA vecOddf32avx512<>+60(SB)/4, $0x0000001f
+GLOBL vecOddf32avx512<>(SB), RODATA|NOPTR, $64
+
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
 DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f

@@ -11545,6 +11545,377 @@ end:
 	VZEROUPPER
 	RET
 
+// func vecDepthwise1F64AVX512(dst *float64, src *float64, channels int, m int, w int, q int, ddst int, dsrc int, weights *float64, bias *float64, floor float64, above bool, below bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·vecDepthwise1F64AVX512(SB), NOSPLIT, $0-90
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         channels+16(FP), DX
+	MOVQ         w+32(FP), BX
+	MOVQ         q+40(FP), SI
+	MOVQ         weights+64(FP), DI
+	MOVQ         bias+72(FP), R8
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, SI
+	VBROADCASTSD floor+80(FP), Z0
+
+channel:
+	VBROADCASTSD (DI), Z2
+	VBROADCASTSD 8(DI), Z3
+	VBROADCASTSD 16(DI), Z4
+	VBROADCASTSD 24(DI), Z5
+	VBROADCASTSD 32(DI), Z6
+	VBROADCASTSD 40(DI), Z7
+	VBROADCASTSD 48(DI), Z8
+	VBROADCASTSD 56(DI), Z9
+	VBROADCASTSD 64(DI), Z10
+	VBROADCASTSD (R8), Z1
+	XORQ         R12, R12
+
+column:
+	MOVQ        q+40(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K4
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	MOVQ        R10, R9
+	ANDQ        $-2, R9
+	TESTQ       R12, R12
+	CMOVQEQ     R9, R10
+	KMOVW       R10, K1
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $-1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K3
+	LEAQ        (AX)(R12*8), R10
+	LEAQ        (CX)(R12*8), R9
+	MOVQ        m+24(FP), R11
+	VMOVAPD     Z1, Z14
+	CMPB        above+88(FP), $0x00
+	JE          center
+	SUBQ        BX, R9
+	VMOVUPD.Z   -8(R9), K1, Z11
+	VMOVUPD.Z   (R9), K2, Z12
+	VMOVUPD.Z   8(R9), K3, Z13
+	ADDQ        BX, R9
+	VFMADD231PD Z11, Z2, Z14
+	VFMADD231PD Z12, Z3, Z14
+	VFMADD231PD Z13, Z4, Z14
+
+center:
+	VMOVUPD.Z   -8(R9), K1, Z11
+	VMOVUPD.Z   (R9), K2, Z12
+	VMOVUPD.Z   8(R9), K3, Z13
+	VFMADD231PD Z11, Z5, Z14
+	VFMADD231PD Z12, Z6, Z14
+	VFMADD231PD Z13, Z7, Z14
+	VMOVAPD     Z1, Z15
+	VFMADD231PD Z11, Z2, Z15
+	VFMADD231PD Z12, Z3, Z15
+	VFMADD231PD Z13, Z4, Z15
+	DECQ        R11
+	JZ          last
+	ADDQ        BX, R9
+
+row:
+	VMOVUPD.Z   -8(R9), K1, Z11
+	VMOVUPD.Z   (R9), K2, Z12
+	VMOVUPD.Z   8(R9), K3, Z13
+	VFMADD231PD Z11, Z8, Z14
+	VFMADD231PD Z12, Z9, Z14
+	VFMADD231PD Z13, Z10, Z14
+	VMAXPD      Z14, Z0, Z14
+	VMOVUPD     Z14, K4, (R10)
+	ADDQ        SI, R10
+	VMOVAPD     Z15, Z14
+	VMOVAPD     Z1, Z15
+	VFMADD231PD Z11, Z5, Z14
+	VFMADD231PD Z12, Z6, Z14
+	VFMADD231PD Z13, Z7, Z14
+	VFMADD231PD Z11, Z2, Z15
+	VFMADD231PD Z12, Z3, Z15
+	VFMADD231PD Z13, Z4, Z15
+	ADDQ        BX, R9
+	DECQ        R11
+	JNZ         row
+	SUBQ        BX, R9
+
+last:
+	CMPB        below+89(FP), $0x00
+	JE          done
+	ADDQ        BX, R9
+	VMOVUPD.Z   -8(R9), K1, Z11
+	VMOVUPD.Z   (R9), K2, Z12
+	VMOVUPD.Z   8(R9), K3, Z13
+	VFMADD231PD Z11, Z8, Z14
+	VFMADD231PD Z12, Z9, Z14
+	VFMADD231PD Z13, Z10, Z14
+
+done:
+	VMAXPD  Z14, Z0, Z14
+	VMOVUPD Z14, K4, (R10)
+	ADDQ    SI, R10
+	ADDQ    $0x00000008, R12
+	CMPQ    R12, q+40(FP)
+	JLT     column
+	MOVQ    ddst+48(FP), R9
+	LEAQ    (AX)(R9*8), AX
+	MOVQ    dsrc+56(FP), R9
+	LEAQ    (CX)(R9*8), CX
+	ADDQ    $0x00000048, DI
+	ADDQ    $0x00000008, R8
+	DECQ    DX
+	JNZ     channel
+	VZEROUPPER
+	RET
+
+// func vecDepthwise2F64AVX512(dst *float64, src *float64, channels int, m int, w int, q int, ddst int, dsrc int, weights *float64, bias *float64, floor float64, above bool, below bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·vecDepthwise2F64AVX512(SB), NOSPLIT, $0-90
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         channels+16(FP), DX
+	MOVQ         w+32(FP), BX
+	MOVQ         q+40(FP), SI
+	MOVQ         weights+64(FP), DI
+	MOVQ         bias+72(FP), R8
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, SI
+	VBROADCASTSD floor+80(FP), Z0
+	VMOVUPS      vecEvenf64avx512<>+0(SB), Z14
+	VMOVUPS      vecOddf64avx512<>+0(SB), Z15
+
+channel:
+	VBROADCASTSD (DI), Z2
+	VBROADCASTSD 8(DI), Z3
+	VBROADCASTSD 16(DI), Z4
+	VBROADCASTSD 24(DI), Z5
+	VBROADCASTSD 32(DI), Z6
+	VBROADCASTSD 40(DI), Z7
+	VBROADCASTSD 48(DI), Z8
+	VBROADCASTSD 56(DI), Z9
+	VBROADCASTSD 64(DI), Z10
+	VBROADCASTSD (R8), Z1
+	XORQ         R12, R12
+
+column:
+	MOVQ        q+40(FP), R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K5
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $+0, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $-8, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $+1, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	MOVQ        R10, R9
+	ANDQ        $-2, R9
+	TESTQ       R12, R12
+	CMOVQEQ     R9, R10
+	KMOVW       R10, K3
+	MOVQ        w+32(FP), R9
+	SUBQ        R12, R9
+	SUBQ        R12, R9
+	ADDQ        $-7, R9
+	XORQ        R10, R10
+	CMPQ        R9, R10
+	CMOVQLT     R10, R9
+	MOVQ        $+8, R10
+	CMPQ        R9, R10
+	CMOVQGT     R10, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K4
+	LEAQ        (AX)(R12*8), R10
+	LEAQ        (R12)(R12*1), R9
+	LEAQ        (CX)(R9*8), R9
+	MOVQ        m+24(FP), R11
+	VMOVAPD     Z1, Z18
+	CMPB        above+88(FP), $0x00
+	JE          center
+	SUBQ        BX, R9
+	VMOVUPD.Z   (R9), K1, Z12
+	VMOVUPD.Z   64(R9), K2, Z16
+	VMOVUPD.Z   -8(R9), K3, Z11
+	VMOVUPD.Z   56(R9), K4, Z17
+	VMOVAPD     Z12, Z13
+	VPERMT2PD   Z16, Z14, Z12
+	VPERMT2PD   Z16, Z15, Z13
+	VPERMT2PD   Z17, Z14, Z11
+	ADDQ        BX, R9
+	VFMADD231PD Z11, Z2, Z18
+	VFMADD231PD Z12, Z3, Z18
+	VFMADD231PD Z13, Z4, Z18
+
+center:
+	VMOVUPD.Z   (R9), K1, Z12
+	VMOVUPD.Z   64(R9), K2, Z16
+	VMOVUPD.Z   -8(R9), K3, Z11
+	VMOVUPD.Z   56(R9), K4, Z17
+	VMOVAPD     Z12, Z13
+	VPERMT2PD   Z16, Z14, Z12
+	VPERMT2PD   Z16, Z15, Z13
+	VPERMT2PD   Z17, Z14, Z11
+	VFMADD231PD Z11, Z5, Z18
+	VFMADD231PD Z12, Z6, Z18
+	VFMADD231PD Z13, Z7, Z18
+	DECQ        R11
+	JZ          last
+	ADDQ        BX, R9
+	VMOVUPD.Z   (R9), K1, Z12
+	VMOVUPD.Z   64(R9), K2, Z16
+	VMOVUPD.Z   -8(R9), K3, Z11
+	VMOVUPD.Z   56(R9), K4, Z17
+	VMOVAPD     Z12, Z13
+	VPERMT2PD   Z16, Z14, Z12
+	VPERMT2PD   Z16, Z15, Z13
+	VPERMT2PD   Z17, Z14, Z11
+	VFMADD231PD Z11, Z8, Z18
+	VFMADD231PD Z12, Z9, Z18
+	VFMADD231PD Z13, Z10, Z18
+	VMAXPD      Z18, Z0, Z18
+	VMOVUPD     Z18, K5, (R10)
+	ADDQ        SI, R10
+	VMOVAPD     Z1, Z18
+	VFMADD231PD Z11, Z2, Z18
+	VFMADD231PD Z12, Z3, Z18
+	VFMADD231PD Z13, Z4, Z18
+	ADDQ        BX, R9
+	JMP         center
+
+last:
+	CMPB        below+89(FP), $0x00
+	JE          done
+	ADDQ        BX, R9
+	VMOVUPD.Z   (R9), K1, Z12
+	VMOVUPD.Z   64(R9), K2, Z16
+	VMOVUPD.Z   -8(R9), K3, Z11
+	VMOVUPD.Z   56(R9), K4, Z17
+	VMOVAPD     Z12, Z13
+	VPERMT2PD   Z16, Z14, Z12
+	VPERMT2PD   Z16, Z15, Z13
+	VPERMT2PD   Z17, Z14, Z11
+	VFMADD231PD Z11, Z8, Z18
+	VFMADD231PD Z12, Z9, Z18
+	VFMADD231PD Z13, Z10, Z18
+
+done:
+	VMAXPD  Z18, Z0, Z18
+	VMOVUPD Z18, K5, (R10)
+	ADDQ    SI, R10
+	ADDQ    $0x00000008, R12
+	CMPQ    R12, q+40(FP)
+	JLT     column
+	MOVQ    ddst+48(FP), R9
+	LEAQ    (AX)(R9*8), AX
+	MOVQ    dsrc+56(FP), R9
+	LEAQ    (CX)(R9*8), CX
+	ADDQ    $0x00000048, DI
+	ADDQ    $0x00000008, R8
+	DECQ    DX
+	JNZ     channel
+	VZEROUPPER
+	RET
+
+DATA vecEvenf64avx512<>+0(SB)/8, $0x0000000000000000
+DATA vecEvenf64avx512<>+8(SB)/8, $0x0000000000000002
+DATA vecEvenf64avx512<>+16(SB)/8, $0x0000000000000004
+DATA vecEvenf64avx512<>+24(SB)/8, $0x0000000000000006
+DATA vecEvenf64avx512<>+32(SB)/8, $0x0000000000000008
+DATA vecEvenf64avx512<>+40(SB)/8, $0x000000000000000a
+DATA vecEvenf64avx512<>+48(SB)/8, $0x000000000000000c
+DATA vecEvenf64avx512<>+56(SB)/8, $0x000000000000000e
+GLOBL vecEvenf64avx512<>(SB), RODATA|NOPTR, $64
+
+DATA vecOddf64avx512<>+0(SB)/8, $0x0000000000000001
+DATA vecOddf64avx512<>+8(SB)/8, $0x0000000000000003
+DATA vecOddf64avx512<>+16(SB)/8, $0x0000000000000005
+DATA vecOddf64avx512<>+24(SB)/8, $0x0000000000000007
+DATA vecOddf64avx512<>+32(SB)/8, $0x0000000000000009
+DATA vecOddf64avx512<>+40(SB)/8, $0x000000000000000b
+DATA vecOddf64avx512<>+48(SB)/8, $0x000000000000000d
+DATA vecOddf64avx512<>+56(SB)/8, $0x000000000000000f
+GLOBL vecOddf64avx512<>(SB), RODATA|NOPTR, $64
+
 DATA vecConstf64avx512<>+0(SB)/8, $0x4086300000000000
 DATA vecConstf64avx512<>+8(SB)/8, $0xc087500000000000
 DATA vecConstf64avx512<>+16(SB)/8, $0x43380000000003ff
