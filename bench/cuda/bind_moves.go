@@ -5,6 +5,7 @@ import "hwcal/bench"
 func init() {
 	register("transpose", entry{provider: own, dtypes: floats, bind: bindTranspose})
 	register("concat", entry{provider: own, dtypes: floats, bind: bindConcat})
+	register("permute", entry{provider: own, dtypes: floats, bind: bindPermute})
 	register("embedding", entry{provider: own, dtypes: floats, bind: bindEmbedding})
 }
 
@@ -22,6 +23,14 @@ func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {
 	grid, vectors := ws.rowMoves(rows, n, k)
 	return ws.ours("moves", "concat", grid,
 		ws.pointer(c[0].Out), ws.pointer(x), ws.pointer(z), Long(rows), Int(int(n)), Int(int(k)), vectors)
+}
+
+func bindPermute(ws *workspace, c bench.Chain) (*kernel, error) {
+	s := c[0].Params.(bench.PermuteParams)
+	rows := s.Outer * s.P * s.Q
+	grid, vectors := ws.rowMoves(rows, s.D)
+	return ws.ours("moves", "permute", grid,
+		ws.pointer(c[0].Out), ws.pointer(c[0].In[0]), Long(rows), Int(int(s.P)), Int(int(s.Q)), Int(int(s.D)), vectors)
 }
 
 func bindEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {

@@ -386,7 +386,7 @@ var kernelTests = []struct {
 }{
 	{"streams", verifyStreams}, {"chase", verifyChase}, {"transfers", verifyTransfers}, {"empty", verifyEmpty},
 	{"peaks", func(t *testing.T, b *Backend) { verifyPeaks(t, b) }},
-	{"elementwise", verifyElementwise}, {"images", verifyImages}, {"moves", verifyMoves}, {"reduce", verifyReduce}, {"rows", verifyRows}, {"causal rows", verifyCausalRows},
+	{"elementwise", verifyElementwise}, {"images", verifyImages}, {"moves", verifyMoves}, {"pools", verifyPool}, {"networks", verifyNetworks}, {"reduce", verifyReduce}, {"rows", verifyRows}, {"causal rows", verifyCausalRows},
 	{"gemm", verifyGemm}, {"linear", verifyLinear}, {"layers", verifyLayers}, {"products again", verifyProductsAgain},
 	{"conv", verifyConv}, {"separable conv", verifySeparableConv},
 	{"attention", func(t *testing.T, b *Backend) {

@@ -14,9 +14,27 @@ func verifyMoves(t *testing.T, b *Backend) {
 		verifyKernels(t, b, floats,
 			bench.Chain{bench.Transpose(matrix("X", m, n))},
 			bench.Chain{bench.Concat(matrix("X", m, n), matrix("Z", m, k))},
+			bench.Chain{bench.SplitHeads(matrix("X", m, n*k), 1, k)},
+			bench.Chain{bench.MergeHeads(&bench.Tensor{Name: "X", Dims: []int64{k, 3, m, n}})},
 			bench.Chain{bench.Embedding(matrix("table", 17, n), &bench.Tensor{Name: "indices", Dims: []int64{m}, Fill: bench.Labels(17)})},
 		)
 	}
+}
+
+func TestPool(t *testing.T) { verifyPool(t, newEmulated(t, Capability{8, 0})) }
+
+func verifyPool(t *testing.T, b *Backend) {
+	image := func(c, h, w int64) *bench.Tensor {
+		return &bench.Tensor{Name: "X", Dims: []int64{2, c, h, w}}
+	}
+	for _, p := range []bench.PoolParams{{Size: 1, Stride: 1}, {Size: 3, Stride: 2, Pad: 1}, {Size: 2, Stride: 3}} {
+		pool, err := bench.MaxPool(image(5, 9, 14), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verifyKernels(t, b, floats, bench.Chain{pool})
+	}
+	verifyKernels(t, b, floats, bench.Chain{bench.GlobalAveragePool(image(70, 7, 3))}, bench.Chain{bench.GlobalAveragePool(image(1, 1, 1))})
 }
 
 func TestReduce(t *testing.T) { verifyReduce(t, newEmulated(t, Capability{8, 0})) }

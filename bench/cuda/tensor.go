@@ -57,7 +57,7 @@ func layoutOf(c bench.Case, t *bench.Tensor) layout {
 	narrow := c.DType == schema.INT8 || c.DType == schema.FP8
 	for _, op := range c.Chain {
 		switch op.Name {
-		case "conv2d", "batchnorm", "channel_bias":
+		case "conv2d", "batchnorm", "channel_bias", "max_pool", "global_average_pool":
 			if len(t.Dims) == 4 {
 				return channelsLast
 			}

@@ -59,7 +59,11 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 			return nil, errors.Join(fmt.Errorf("cuda: tensor %s of %v: %w", t.Name, t.Dims, err), ws.Close())
 		}
 	}
-	ws.whole = ws.bind(c.Chain, cuDNN)
+	if c.Parts == nil {
+		ws.whole = ws.bind(c.Chain, cuDNN)
+	} else {
+		ws.whole = binding{by: cuDNN, err: fmt.Errorf("cuda: a network has no kernel of its own: %w", bench.ErrUnsupported)}
+	}
 	return ws, nil
 }
 

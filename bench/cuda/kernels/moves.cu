@@ -42,3 +42,12 @@ KERNEL embedding(elem *y, const elem *table, const int *indices, long long rows,
   if (row >= rows) return;
   copy_row(y + row * n, table + (long long)indices[row] * n, n, vectors);
 }
+
+// Y[.,q,p,d] = X[.,p,q,d], rows of d, so many in all.
+KERNEL permute(elem *y, const elem *x, long long rows, int p, int q, int d, int vectors) {
+  long long row = (long long)blockIdx.x * blockDim.y + threadIdx.y;
+  if (row >= rows) return;
+  long long outer = row / ((long long)p * q);
+  int j = (int)(row / p % q), i = (int)(row % p);
+  copy_row(y + row * d, x + ((outer * p + i) * q + j) * d, d, vectors);
+}
