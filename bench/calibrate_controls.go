@@ -53,6 +53,9 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 	if err != nil {
 		return err
 	}
+	if err := c.affordablePair(chain, d, c.all()); err != nil {
+		return err
+	}
 	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: c.all(), Seed: c.Options.Seed}
 	r := c.runner(scale)
 	cmp, err := r.Control(ctx, cs, r.Settings.PairBudget, part)

@@ -69,8 +69,9 @@ var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 // ways are those of shape i of a pattern: warm caches and all threads; for the typical
 // shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main
 // dtype is measured on all shapes. Of the others a full run has the typical shapes only, or a
-// user's, and a default run one way. A network, which leaves little of itself in the caches, has
-// no cold ones, and one way in a default run.
+// user's, of fp64 the first in one way, and a default run one way. A network, which takes seconds and
+// leaves little of itself in the caches, has no cold ones, a single typical shape, and one way in a
+// default run.
 func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 	all, one := c.all(), c.one()
 	mode, typical, other := c.Options.Mode, i < typicalShapes[c.Options.Mode], d != c.mainDType()
@@ -80,12 +81,13 @@ func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 		ways = []way{{all, schema.Warm, schema.LaunchStream}, {all, schema.Warm, schema.LaunchGraph}, {all, schema.Cold, schema.LaunchStream}}
 	}
 	if p.Network() {
+		typical = i == 0
 		ways = slices.DeleteFunc(ways, func(w way) bool { return w.cache == schema.Cold })
 	}
 	switch {
-	case other && mode == schema.Full && !typical && !p.Own:
+	case other && mode == schema.Full && !p.Own && (!typical || d == schema.FP64 && i > 0):
 		return nil
-	case mode == schema.Default && (other || p.Network()) || !typical:
+	case mode == schema.Default && (other || p.Network()) || other && d == schema.FP64 || !typical:
 		return ways[:1]
 	case c.Device.Kind == schema.CPU && all == one:
 		return ways[:len(ways)/2]
@@ -136,11 +138,8 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		return at, err
 	}
 	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
-	if peak := 1e9 * c.peak(d, w.place); peak > 0 {
-		once := float64(chain.FLOP()) / peak
-		if err := c.affordable(time.Duration(float64(stat.Looks[0]*quad) * once * float64(time.Second))); err != nil {
-			return at, err
-		}
+	if err := c.affordablePair(chain, d, w.place); err != nil {
+		return at, err
 	}
 	r := c.runner(scale)
 	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
@@ -172,6 +171,15 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		})
 	}
 	return at, nil
+}
+
+// affordablePair refuses what takes too long for the first look, at the register peak.
+func (c *Calibrator) affordablePair(chain Chain, d schema.DType, p Place) error {
+	peak := c.peak(d, p) // FLOP a nanosecond
+	if peak == 0 {
+		return nil
+	}
+	return c.affordable(time.Duration(float64(stat.Looks[0]*quad) * float64(chain.FLOP()) / peak))
 }
 
 // FusionEntry describes a comparison as the profile does.

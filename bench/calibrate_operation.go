@@ -10,8 +10,12 @@ import (
 	"hwcal/schema"
 )
 
-// operationSteps plan the single operations of a network. Full runs measure them in every type,
-// on one thread and on all.
+// namedShapes is the number of shapes, the first ones of an operation, that full runs measure in every
+// type, and on one thread too: the named sizes and the smallest ones.
+const namedShapes = 5
+
+// operationSteps plan the single operations of a network. Full runs sweep them in the main type on all
+// threads, and measure the first shapes in every type, on one thread and on all.
 func (c *Calibrator) operationSteps() []step {
 	places := []Place{c.all()}
 	if c.Options.Mode == schema.Full && c.one() != c.all() {
@@ -24,7 +28,11 @@ func (c *Calibrator) operationSteps() []step {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, s := range c.shapes(pattern) {
+				shapes := c.shapes(pattern)
+				if (d != c.mainDType() || p != c.all()) && !pattern.Own {
+					shapes = shapes[:min(namedShapes, len(shapes))]
+				}
+				for _, s := range shapes {
 					steps = append(steps, c.operationStep(pattern, s, d, p, "", c.Runner.Settings.PointShare))
 				}
 			}

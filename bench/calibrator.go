@@ -165,8 +165,8 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, spread(c.fusionSteps(), c.controlSteps())...)
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, c.operationSteps()...)
 	steps = append(steps, c.crossoverSteps()...)
+	steps = append(steps, c.operationSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	return append(steps, c.matmulSteps(matmulCase.long)...)
@@ -233,6 +233,9 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 // takes too much of it.
 var ErrBudget = errors.New("budget spent")
 
+// errLeftOut: there are no shapes for runs of the mode.
+var errLeftOut = errors.New("left out of")
+
 // affordable refuses what takes more than is left, or than a tenth of the whole
 // budget whatever it is cut to: one case shall not cost the others their turn.
 func (c *Calibrator) affordable(least time.Duration) error {
@@ -285,7 +288,7 @@ func (c *Calibrator) chainOf(pattern Pattern) Chain {
 func (c *Calibrator) recordLacks() {
 	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
 		if len(c.shapes(pattern)) == 0 {
-			c.record(pattern.Name, fmt.Errorf("%s runs leave it out: %w", c.Options.Mode, ErrUnsupported))
+			c.record(pattern.Name, fmt.Errorf("%w %s runs", errLeftOut, c.Options.Mode))
 			continue
 		}
 		for _, d := range c.dtypesOf(pattern) {
@@ -308,7 +311,7 @@ func (c *Calibrator) record(what string, err error) {
 	}
 	c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{What: what, Reason: err.Error()})
 	switch {
-	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, ErrUnsupported), errors.Is(err, errLeftOut):
 	case errors.Is(err, ErrMismatch):
 		c.warn(schema.Mismatch, "", "%s: %v", what, err)
 	case errors.Is(err, ErrMemory):

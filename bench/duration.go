@@ -11,6 +11,9 @@ import (
 // verified, and the readings of the clock.
 const caseOverhead = 30 * time.Millisecond
 
+// partOverhead is what it takes to prepare and to verify an operation of a network.
+const partOverhead = 8 * time.Millisecond
+
 // once estimates one execution before anything was measured: at the rate of a core
 // with vectors of 256 bits, and 10 GB/s; on a whole device at 10 TFLOPS in fp32, and 500 GB/s.
 func once(flop, bytes int64, d schema.DType, on Place) time.Duration {
@@ -30,5 +33,9 @@ func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget t
 	}
 	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
 	block := max(quad*side, blockLasts)
-	return caseOverhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
+	overhead := caseOverhead
+	if pattern.Network() {
+		overhead = time.Duration(len(chain)) * partOverhead
+	}
+	return overhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
 }

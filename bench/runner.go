@@ -38,7 +38,11 @@ func (r *Runner) wait(ctx context.Context, d time.Duration) {
 // open prepares the tensors of a case if there is memory for them.
 func (r *Runner) open(c Case) (Workspace, error) {
 	if need := c.Footprint(); r.Memory > 0 && need > r.Memory {
-		return nil, fmt.Errorf("bench: %s %s needs %d bytes, of which %d may be taken: %w", c.Chain, c.DType, need, r.Memory, ErrMemory)
+		what := c.Chain.String()
+		if c.Parts != nil {
+			what = fmt.Sprintf("a network of %d operations", len(c.Chain))
+		}
+		return nil, fmt.Errorf("bench: %s in %s needs %d bytes, of which %d may be taken: %w", what, c.DType, need, r.Memory, ErrMemory)
 	}
 	return r.Backend.Open(c)
 }

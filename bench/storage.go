@@ -30,11 +30,11 @@ func (c Case) Storage() Storage {
 	for _, t := range c.Chain.Inputs() {
 		add(t)
 	}
-	last := map[*Tensor]int{c.Chain.Output(): len(c.Parts)} // part that reads it
+	last := map[*Tensor]int{} // part that reads it
 	for i, part := range c.Parts {
 		for _, op := range part {
 			for _, t := range op.In {
-				last[t] = max(last[t], i)
+				last[t] = i
 			}
 		}
 	}
@@ -53,10 +53,12 @@ func (c Case) Storage() Storage {
 			}
 		}
 		live = slices.DeleteFunc(live, func(t *Tensor) bool {
-			if last[t] <= i {
-				free = append(free, s.Of[t])
+			end, read := last[t]
+			if !read || end > i {
+				return false // results are kept
 			}
-			return last[t] <= i
+			free = append(free, s.Of[t])
+			return true
 		})
 	}
 	return s

@@ -23,7 +23,7 @@ type benchRow struct {
 
 	LatencyMS     schema.Stat `json:"latency_ms"`
 	Rate          float64     `json:"rate"`
-	Unit          string      `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s or ns/load
+	Unit          string      `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s, samples/s or ns/load
 	OpsPerSecond  float64     `json:"operations_per_second"`
 	MemoryBytes   int64       `json:"memory_bytes"` // of all tensors
 	Bound         string      `json:"bound_by,omitempty"`

@@ -129,7 +129,8 @@ type NUMAPath struct {
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figures met."`
 }
 
-// Fusion compares a chain of operations run one by one with one fused kernel.
+// Fusion compares a chain of operations run one by one with one fused kernel, or with one of each part
+// of a network.
 type Fusion struct {
 	Pattern        string     `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
 	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv, attention, elementwise or network."`

@@ -47,7 +47,7 @@ func testBackend(t testing.TB, isa ISA) *Backend {
 }
 
 var convTestShapes = []string{
-	"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1", "1x5x13x37x5x3x2x1x5", "2x20x7x7x15x3x1x1x1",
+	"2x4x9x7x6x3x1x1x1", "1x8x10x10x16x1x1x0x1", "1x6x11x11x9x3x2x1x3", "1x8x9x9x8x3x1x1x8", "1x3x12x12x5x5x2x2x1", "1x5x13x37x5x3x2x1x5", "1x2x1x200x2x1x3x1x2", "1x2x1x200x2x1x5x2x2", "2x20x7x7x15x3x1x1x1",
 }
 
 // Shapes that straddle tiles and cut rows, small enough for the portable kernels.
@@ -64,7 +64,7 @@ var chainShapes = map[string][]string{
 	"conv2d":              convTestShapes,
 	"max_pool":            {"1x1x1x1x1x1x0", "2x3x14x14x3x2x1", "1x5x17x40x3x2x1", "1x4x9x33x2x2x0", "1x3x12x13x5x3x2", "2x2x10x70x3x1x1", "1x3x112x112x3x2x1"},
 	"global_average_pool": {"1x1x1x1", "2x65x7x7", "1x3x150x231"},
-	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0"},
+	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0", "1x2x1x200x3x1x3x1"},
 	"Softmax_Mask":        {"1x1x1", "3x5x17", "2x7x130", "1x1x4100"},
 	"matmul_batched":      {"1x5x7x9", "3x33x17x65"},
 	// A square, one query, some of many, of more than a block.

@@ -111,9 +111,11 @@ func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, ep
 	if err != nil {
 		return nil, err
 	}
-	buffers, err := d.buffers(ws)
-	if err != nil {
-		return nil, err
+	buffers := make([][]T, len(ws.workers))
+	if d.planes == nil {
+		if buffers, err = d.buffers(ws); err != nil {
+			return nil, err
+		}
 	}
 	return &kernel{
 		name: fmt.Sprintf("depthwise_%s", ws.isa),

@@ -56,14 +56,15 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 		return nil, err
 	}
 	d := &depthwise[T]{windows: newWindows[T](isa, caches, s, 0), taps: newTapsKernel[T](isa)}
-	if s.r == 3 && s.s == 3 && s.pad == 1 && s.h*s.w <= planesCall {
+	if s.r == 3 && s.s == 3 && s.pad == 1 && s.h*max(s.w, lineElems) <= planeMost {
 		d.planes = newPlanesKernel[T](isa, s.stride)
 	}
 	return d, nil
 }
 
-// planesCall is the number of pixels of one call of a planesKernel, at less than a cycle each.
-const planesCall = 1 << 18
+// planeMost bounds the pixels of a plane that a planesKernel takes in one call: a row of a line at ten
+// cycles a vector.
+const planeMost = 1 << 18
 
 // rows computes the output rows [p0, p1) of some channels, max(sum + bias, floor), with the planes, the
 // weights and the biases of each behind those of the one before. dst has those rows only.
@@ -77,7 +78,7 @@ func (d *depthwise[T]) rows(dst, planes, weights, bias, buffer []T, p0, p1 int, 
 		return
 	}
 	above, below := p0 > 0, (p1-1)*d.stride+1 < d.h
-	most := max(1, planesCall/in)
+	most := max(1, vecCall/in)
 	for c := 0; c < len(bias); c += most {
 		n := min(most, len(bias)-c)
 		d.planes(&dst[c*out:][:n*out][0], &planes[c*in:][:n*in][p0*d.stride*d.w], n, m, d.w, d.q(), out, in, &weights[c*taps:][:n*taps][0], &bias[c], floor, above, below)

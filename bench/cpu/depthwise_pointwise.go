@@ -64,17 +64,20 @@ func (v *separable[T]) newScratch(alloc func(bytes int64) ([]byte, error), worke
 	all := make([]separableScratch[T], workers)
 	for i := range all {
 		s := &all[i]
-		mem, err := alloc(int64(d.bufferLen(v.block)) * size)
-		if err != nil {
-			return nil, err
+		if d.planes == nil {
+			mem, err := alloc(int64(d.bufferLen(v.block)) * size)
+			if err != nil {
+				return nil, err
+			}
+			s.buffer = as[T](mem)
+			d.prepare(s.buffer)
 		}
-		s.buffer = as[T](mem)
-		d.prepare(s.buffer)
 		if first := &all[i/v.team*v.team]; first != s {
 			s.rows, s.second, s.last = first.rows, first.second, first.last
 			continue
 		}
-		if mem, err = alloc(int64(d.c*v.block*d.q()) * size); err != nil {
+		mem, err := alloc(int64(d.c*v.block*d.q()) * size)
+		if err != nil {
 			return nil, err
 		}
 		s.rows = as[T](mem)

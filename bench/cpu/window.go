@@ -56,7 +56,9 @@ func (v *windows[T]) load(buffer, plane []T, p0, p1 int) {
 	top := p0*v.stride - v.pad
 	end := (p1-1)*v.stride - v.pad + v.r
 	if p1-p0 == v.p() {
-		v.fill(buffer[v.pad*v.pitch():], plane, min(v.h, end))
+		if rows := min(v.h, end); rows > 0 {
+			v.fill(buffer[v.pad*v.pitch():], plane, rows)
+		}
 		return
 	}
 	for _, out := range [2][2]int{{top, min(0, end)}, {max(v.h, top), end}} {

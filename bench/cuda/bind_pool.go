@@ -1,6 +1,11 @@
 package cuda
 
-import "hwcal/bench"
+import (
+	"fmt"
+	"math"
+
+	"hwcal/bench"
+)
 
 func init() {
 	register("max_pool", entry{provider: own, dtypes: floats, bind: bindMaxPool})
@@ -12,6 +17,9 @@ const poolThreads = 128
 
 func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y, p := c[0].In[0], c[0].Out, c[0].Params.(bench.PoolParams)
+	if x.Dims[2]*x.Dims[3] > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
+		return nil, fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
+	}
 	args := []Arg{ws.pointer(y), ws.pointer(x), Long(y.Elems())}
 	for _, n := range []int64{x.Dims[1], x.Dims[2], x.Dims[3], y.Dims[2], y.Dims[3], p.Size, p.Stride, p.Pad} {
 		args = append(args, Int(int(n)))
@@ -22,6 +30,9 @@ func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindGlobalAveragePool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := c[0].In[0], c[0].Out
 	pixels := x.Dims[2] * x.Dims[3]
+	if pixels > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
+		return nil, fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
+	}
 	return ws.ours("pool", "global_average_pool", linear(y.Elems(), poolThreads, 1),
 		ws.pointer(y), ws.pointer(x), Long(y.Elems()), Int(int(x.Dims[1])), Int(int(pixels)), ws.scalar(1/float64(pixels)))
 }

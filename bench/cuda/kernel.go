@@ -131,17 +131,22 @@ func (b *Backend) Unsupported(d schema.DType) string {
 
 // binding is a chain's kernel and who provides it, or why there is none.
 type binding struct {
+	chain  string
 	kernel *kernel
 	by     provider
 	err    error
 }
 
-// Bind prepares the kernel of a chain. That of the whole chain of the case is there already; its
-// provider is preferred for the operations, so that both sides of a pair share its kernels.
+// Bind prepares the kernel of a chain. That of the whole chain of the case, or of a part of it, is there
+// already; its provider is preferred for the operations, so that both sides of a pair share its
+// kernels.
 func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	b := ws.whole
-	if c.String() != ws.chain {
-		b = ws.bind(c, ws.whole.by)
+	if part, have := ws.bound[c.Output()]; have {
+		b = part
+	}
+	if c.String() != b.chain {
+		b = ws.bind(c, b.by)
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -170,12 +175,12 @@ func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	for _, e := range candidates {
 		var k *kernel
 		if k, err = e.bind(ws, c); err == nil {
-			return binding{kernel: k, by: e.provider}
+			return binding{chain: c.String(), kernel: k, by: e.provider}
 		}
 		err = fmt.Errorf("cuda: bind %s %s by %s: %w", c, ws.dtype, e.provider, err)
 		if !isUnsupported(err) {
 			break
 		}
 	}
-	return binding{by: own, err: err}
+	return binding{chain: c.String(), by: own, err: err}
 }

@@ -16,9 +16,9 @@ type workspace struct {
 	context Context
 	dtype   schema.DType
 	seed    uint64
-	chain   string  // of the case
-	whole   binding // of that chain
-	only    string  // provider, or unit, that the case asks for; empty for any
+	whole   binding                   // of the chain of the case
+	bound   map[*bench.Tensor]binding // of a network, by the tensors that they write
+	only    string                    // provider, or unit, that the case asks for; empty for any
 	tensors map[*bench.Tensor]*tensor
 	packed  map[packedKey]Address
 	blocks  []Address // allocated beside the tensors
@@ -40,8 +40,8 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, fmt.Errorf("cuda: no kernel for %s in %s: %w", c.Chain, c.DType, bench.ErrUnsupported)
 	}
 	ws := &workspace{
-		backend: b, context: b.context, dtype: c.DType, seed: c.Seed, chain: c.Chain.String(), only: c.Unit, graph: c.Graph,
-		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{},
+		backend: b, context: b.context, dtype: c.DType, seed: c.Seed, only: c.Unit, graph: c.Graph,
+		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{}, bound: map[*bench.Tensor]binding{},
 	}
 	inputs := map[*bench.Tensor]int{}
 	for i, t := range c.Chain.Inputs() {
@@ -61,8 +61,13 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	if c.Parts == nil {
 		ws.whole = ws.bind(c.Chain, cuDNN)
-	} else {
-		ws.whole = binding{by: cuDNN, err: fmt.Errorf("cuda: a network has no kernel of its own: %w", bench.ErrUnsupported)}
+		return ws, nil
+	}
+	for _, part := range c.Parts {
+		b := ws.bind(part, cuDNN)
+		for _, op := range part {
+			ws.bound[op.Out] = b
+		}
 	}
 	return ws, nil
 }

@@ -27,7 +27,7 @@ type testCase struct {
 	// shared cases work on inputs that the peers get from us, and their results
 	// are held against ours. The others show only how fast a machine can be driven.
 	shared  bool
-	pattern bench.Pattern // of a network, whose chain has parts
+	pattern bench.Pattern // that the chain is of; that of a network has parts
 	// random results differ from peer to peer.
 	random bool
 }
