@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -132,6 +133,25 @@ func (p Place) Parts() int {
 		return deviceParts
 	}
 	return p.Threads
+}
+
+// String reads "1 thread", "4 E threads", "whole device".
+func (p Place) String() string {
+	if p.Threads == 0 {
+		return "whole device"
+	}
+	words := fmt.Sprint(p.Threads)
+	if p.Class != "" {
+		words += " " + p.Class
+	}
+	words += " thread"
+	if p.Threads != 1 {
+		words += "s"
+	}
+	if p.NUMA.Bound {
+		words += fmt.Sprintf(" of node %d on memory of node %d", p.NUMA.Node, p.NUMA.Memory)
+	}
+	return words
 }
 
 // NUMA binds the threads of a place to the cores of one node and its memory to

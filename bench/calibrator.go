@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hwcal/schema"
@@ -233,9 +232,6 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 // takes too much of it.
 var ErrBudget = errors.New("budget spent")
 
-// errLeftOut: there are no shapes for runs of the mode.
-var errLeftOut = errors.New("left out of")
-
 // affordable refuses what takes more than is left, or than a tenth of the whole
 // budget whatever it is cut to: one case shall not cost the others their turn.
 func (c *Calibrator) affordable(least time.Duration) error {
@@ -250,100 +246,6 @@ func (c *Calibrator) observe(p Progress) {
 	if c.Options.Observe != nil {
 		c.Options.Observe(p)
 	}
-}
-
-// lacks says that the device has kernels in the type, but none of the pattern, or that runs of the
-// mode leave it out: nothing is planned for it.
-func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
-	if len(c.shapes(pattern)) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(c.Runner.Backend.Kernels(), func(k KernelInfo) bool { return k.DType == d }) && len(c.kernelsLacking(pattern, d)) > 0
-}
-
-// kernelsLacking are the chains of the pattern for which the device has no kernel in the type: its own, or
-// those of the operations of a network.
-func (c *Calibrator) kernelsLacking(pattern Pattern, d schema.DType) []string {
-	chain := c.chainOf(pattern.In(d))
-	want := []string{chain.String()}
-	if pattern.Network() {
-		want = slices.Compact(slices.Sorted(slices.Values(chain.Names())))
-	}
-	kernels := c.Runner.Backend.Kernels()
-	return slices.DeleteFunc(want, func(name string) bool {
-		return slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == name })
-	})
-}
-
-// chainOf is the chain of a pattern, whatever its shape.
-func (c *Calibrator) chainOf(pattern Pattern) Chain {
-	chain, err := pattern.Build(c.shapes(pattern)[0], c.all())
-	if err != nil {
-		panic(err) // a shape of our own
-	}
-	return chain
-}
-
-// recordLacks names the patterns that are left out of the plan, and why.
-func (c *Calibrator) recordLacks() {
-	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
-		if len(c.shapes(pattern)) == 0 {
-			c.record(pattern.Name, fmt.Errorf("%w %s runs", errLeftOut, c.Options.Mode))
-			continue
-		}
-		for _, d := range c.dtypesOf(pattern) {
-			if c.lacks(pattern, d) {
-				why := ""
-				if d == schema.INT8 && pattern.Fusion() && pattern.Quantized == nil {
-					why = ", where it is defined over real numbers only"
-				}
-				c.record(fmt.Sprintf("%s %s", pattern.Name, d),
-					fmt.Errorf("no kernel for %s in %s%s: %w", strings.Join(c.kernelsLacking(pattern, d), ", "), d, why, ErrUnsupported))
-			}
-		}
-	}
-}
-
-// record keeps a failure in the profile.
-func (c *Calibrator) record(what string, err error) {
-	if err == nil {
-		return
-	}
-	c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{What: what, Reason: err.Error()})
-	switch {
-	case errors.Is(err, ErrUnsupported), errors.Is(err, errLeftOut):
-	case errors.Is(err, ErrMismatch):
-		c.warn(schema.Mismatch, "", "%s: %v", what, err)
-	case errors.Is(err, ErrMemory):
-		c.warn(schema.OutOfMemory, "", "%s was skipped: %v", what, err)
-	case errors.Is(err, ErrLost):
-		c.warn(schema.DeviceLost, "", "%s: %v", what, err)
-	case errors.Is(err, ErrBudget):
-		c.warn(schema.BudgetSpent, "", "%s was skipped: %v of %s", what, err, c.Options.Budget)
-	default:
-		c.warn(schema.Failed, "", "%s: %v", what, err)
-	}
-}
-
-// warn adds a warning; path is relative to the device.
-func (c *Calibrator) warn(code schema.Code, path, format string, args ...any) {
-	c.warnings = append(c.warnings, schema.Warning{Code: code, Path: path, Message: fmt.Sprintf(format, args...)})
-}
-
-// warnAll adds the warnings of one entry of a list and returns its codes, never
-// nil.
-func (c *Calibrator) warnAll(list string, index int, codes []schema.Code, notes []string) []schema.Code {
-	for i, code := range codes {
-		c.warn(code, fmt.Sprintf("/%s/%d", list, index), "%s", notes[i])
-	}
-	return append([]schema.Code{}, codes...)
-}
-
-// warnAnew is warnAll of an entry that was measured again.
-func (c *Calibrator) warnAnew(list string, index int, codes []schema.Code, notes []string) []schema.Code {
-	path := fmt.Sprintf("/%s/%d", list, index)
-	c.warnings = slices.DeleteFunc(c.warnings, func(w schema.Warning) bool { return w.Path == path })
-	return c.warnAll(list, index, codes, notes)
 }
 
 // all is the whole device, as far as a case may use it; one is a thread of it, or the whole
@@ -392,23 +294,4 @@ func (c *Calibrator) places() []Place {
 		}
 	}
 	return distinct
-}
-
-// String reads "1 thread", "4 E threads", "whole device".
-func (p Place) String() string {
-	if p.Threads == 0 {
-		return "whole device"
-	}
-	words := fmt.Sprint(p.Threads)
-	if p.Class != "" {
-		words += " " + p.Class
-	}
-	words += " thread"
-	if p.Threads != 1 {
-		words += "s"
-	}
-	if p.NUMA.Bound {
-		words += fmt.Sprintf(" of node %d on memory of node %d", p.NUMA.Node, p.NUMA.Memory)
-	}
-	return words
 }

@@ -11,8 +11,8 @@ import (
 // verified, and the readings of the clock.
 const caseOverhead = 30 * time.Millisecond
 
-// partOverhead is what it takes to prepare and to verify an operation of a network.
-const partOverhead = 8 * time.Millisecond
+// operationOverhead is about what it takes to prepare and to verify an operation of a network.
+const operationOverhead = 8 * time.Millisecond
 
 // once estimates one execution before anything was measured: at the rate of a core
 // with vectors of 256 bits, and 10 GB/s; on a whole device at 10 TFLOPS in fp32, and 500 GB/s.
@@ -35,7 +35,7 @@ func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget t
 	block := max(quad*side, blockLasts)
 	overhead := caseOverhead
 	if pattern.Network() {
-		overhead = time.Duration(len(chain)) * partOverhead
+		overhead = time.Duration(len(chain)) * operationOverhead
 	}
 	return overhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
 }

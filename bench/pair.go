@@ -39,18 +39,6 @@ func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration, part
 	return r.pair(ctx, c, budget, part, unfusedSide)
 }
 
-func bindEach(ws Workspace, c Chain) ([]Kernel, error) {
-	var ks []Kernel
-	for i := range c {
-		k, err := ws.Bind(c[i : i+1])
-		if err != nil {
-			return nil, err
-		}
-		ks = append(ks, k)
-	}
-	return ks, nil
-}
-
 func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace, Case) (side, error)) (Comparison, error) {
 	ls, err := r.layouts(func(ws []Workspace) (sides [2]side, err error) {
 		if sides[0], err = unfusedSide(ws[0], c); err == nil {

@@ -92,6 +92,12 @@ func bindOddPermute(ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
+// permuted is the row of X[.,P,Q,D] that row i of Y[.,Q,P,D] is a copy of.
+func permuted(i, p, q int) int {
+	outer := i / (p * q)
+	return (outer*p+i%p)*q + i/p%q
+}
+
 // rowByRow lets f write row i of the output, in Go: vectors of pairs begin at even elements.
 func rowByRow(ws *workspace, c bench.Chain, f func(i int, to []uint16)) *kernel {
 	dst, n := halves(ws, c.Output()), widthOf(c.Output())

@@ -65,12 +65,6 @@ func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// permuted is the row of X[.,P,Q,D] that row i of Y[.,Q,P,D] is a copy of.
-func permuted(i, p, q int) int {
-	outer := i / (p * q)
-	return (outer*p+i%p)*q + i/p%q
-}
-
 // bindConcat copies the rows of both matrices, some of each in turn: few enough for L1.
 func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	x, n := words[T](ws, c[0].In[0])

@@ -15,10 +15,18 @@ func init() {
 // poolThreads is the number of threads of a block, each with one number of the result.
 const poolThreads = 128
 
+// countable refuses images whose pixels or channels the kernels cannot count in 32 bits.
+func countable(x *bench.Tensor) error {
+	if x.Dims[2]*x.Dims[3] > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
+		return fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
+	}
+	return nil
+}
+
 func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y, p := c[0].In[0], c[0].Out, c[0].Params.(bench.PoolParams)
-	if x.Dims[2]*x.Dims[3] > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
-		return nil, fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
+	if err := countable(x); err != nil {
+		return nil, err
 	}
 	args := []Arg{ws.pointer(y), ws.pointer(x), Long(y.Elems())}
 	for _, n := range []int64{x.Dims[1], x.Dims[2], x.Dims[3], y.Dims[2], y.Dims[3], p.Size, p.Stride, p.Pad} {
@@ -30,8 +38,8 @@ func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindGlobalAveragePool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := c[0].In[0], c[0].Out
 	pixels := x.Dims[2] * x.Dims[3]
-	if pixels > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
-		return nil, fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
+	if err := countable(x); err != nil {
+		return nil, err
 	}
 	return ws.ours("pool", "global_average_pool", linear(y.Elems(), poolThreads, 1),
 		ws.pointer(y), ws.pointer(x), Long(y.Elems()), Int(int(x.Dims[1])), Int(int(pixels)), ws.scalar(1/float64(pixels)))

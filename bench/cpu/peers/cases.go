@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -180,19 +179,19 @@ func chainOf(pattern bench.Pattern, dims string, threads int) (bench.Chain, erro
 // operationShapes are activations of 1 to 64 MiB.
 var operationShapes = []string{"16x256x64", "64x1024x64", "16x2048x128", "128x256x256", "32x512x768", "16x256x4096"}
 
-// operationCases are the single operations, in bytes a second: pools on the shapes of a default run.
+// poolShapes are those of ResNet-50.
+var poolShapes = map[string][]string{"max_pool": {"1x64x112x112x3x2x1"}, "global_average_pool": {"1x2048x7x7"}}
+
+// operationCases are the single operations, in bytes a second.
 func operationCases(threads int) ([]testCase, error) {
 	var all []testCase
 	for _, pattern := range bench.Singles() {
-		shapes := operationShapes
-		switch {
-		case pattern.Name == "conv2d":
+		if pattern.Name == "conv2d" {
 			continue // which has cases of its own
-		case !slices.Contains(pattern.Dims, "dim"):
-			shapes = nil
-			for _, s := range pattern.Shapes(schema.Default) {
-				shapes = append(shapes, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(s.Values())), "x"), "[]"))
-			}
+		}
+		shapes, own := poolShapes[pattern.Name]
+		if !own {
+			shapes = operationShapes
 		}
 		for _, dims := range shapes {
 			chain, err := chainOf(pattern, dims, threads)

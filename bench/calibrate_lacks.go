@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hwcal/schema"
+)
+
+// errLeftOut: there are no shapes for runs of the mode.
+var errLeftOut = errors.New("left out of")
+
+// lacks says that the device has kernels in the type, but none of the pattern, or that runs of the
+// mode leave it out: nothing is planned for it.
+func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
+	if len(c.shapes(pattern)) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.Runner.Backend.Kernels(), func(k KernelInfo) bool { return k.DType == d }) && len(c.kernelsLacking(pattern, d)) > 0
+}
+
+// kernelsLacking are the chains of the pattern for which the device has no kernel in the type: its own, or
+// those of the operations of a network.
+func (c *Calibrator) kernelsLacking(pattern Pattern, d schema.DType) []string {
+	chain := c.chainOf(pattern.In(d))
+	want := []string{chain.String()}
+	if pattern.Network() {
+		want = slices.Compact(slices.Sorted(slices.Values(chain.Names())))
+	}
+	kernels := c.Runner.Backend.Kernels()
+	return slices.DeleteFunc(want, func(name string) bool {
+		return slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == name })
+	})
+}
+
+// chainOf is the chain of a pattern, whatever its shape.
+func (c *Calibrator) chainOf(pattern Pattern) Chain {
+	chain, err := pattern.Build(c.shapes(pattern)[0], c.all())
+	if err != nil {
+		panic(err) // a shape of our own
+	}
+	return chain
+}
+
+// recordLacks names the patterns that are left out of the plan, and why.
+func (c *Calibrator) recordLacks() {
+	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
+		if len(c.shapes(pattern)) == 0 {
+			c.record(pattern.Name, fmt.Errorf("%w %s runs", errLeftOut, c.Options.Mode))
+			continue
+		}
+		for _, d := range c.dtypesOf(pattern) {
+			if c.lacks(pattern, d) {
+				why := ""
+				if d == schema.INT8 && pattern.Fusion() && pattern.Quantized == nil {
+					why = ", where it is defined over real numbers only"
+				}
+				c.record(fmt.Sprintf("%s %s", pattern.Name, d),
+					fmt.Errorf("no kernel for %s in %s%s: %w", strings.Join(c.kernelsLacking(pattern, d), ", "), d, why, ErrUnsupported))
+			}
+		}
+	}
+}
