@@ -200,7 +200,7 @@ func (g *gen) rowExpSums() {
 			g.PREFETCHT0(ahead(u))
 			g.join("VMAX", behind(u), mask, lowest, highest)
 		}
-		g.interleave(count, func(u int) {
+		g.exponentials(count, func(u int) {
 			x := g.vector()
 			g.get(from(u), mask, x)
 			g.op("VFMSUB213", scaled, g.num(math.Log2E), x)
@@ -273,7 +273,7 @@ func (g *gen) softmax() {
 		for line := 0; line < count*g.isa.Bytes; line += 64 {
 			g.PREFETCHT0(operand.Mem{Base: far, Index: at, Scale: 1, Disp: line})
 		}
-		g.interleave(count, func(u int) {
+		g.exponentials(count, func(u int) {
 			x := g.vector()
 			g.get(memory(from, u), mask, x)
 			g.op("VFMSUB213", largest, scale, x)
@@ -310,6 +310,18 @@ func (g *gen) softmax() {
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
+}
+
+// exponentials interleaves n instances, of which each takes three registers for an
+// exponential: as many at a time as there are registers for beside the partial results.
+func (g *gen) exponentials(n int, instance func(u int)) {
+	most := accumulators
+	if !g.wide() {
+		most = accumulators / 2
+	}
+	for first := 0; first < n; first += most {
+		g.interleave(min(most, n-first), func(u int) { instance(first + u) })
+	}
 }
 
 // accumulateMasked adds the selected lanes of x.
