@@ -10,27 +10,32 @@ import (
 	"hwcal/schema"
 )
 
-// fusionSteps plans every pattern in each dtype on each shape of the mode.
-func (c *Calibrator) fusionSteps() []step {
-	var steps []step
+// fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
+// each, and the others.
+func (c *Calibrator) fusionSteps() (first, others []step) {
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
 			for _, d := range c.fusionDTypes() {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, way := range c.ways(pattern, i, d) {
+				for n, way := range c.ways(pattern, i, d) {
 					label := fmt.Sprintf("%s %s %s, %s", pattern.Name, d, s, way)
 					at := -1 // of FusionProfiles, once it is measured
-					steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) (err error) {
+					pair := c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) (err error) {
 						at, err = c.compareFusion(ctx, pattern, s, d, way, scale, at)
 						return err
-					}))
+					})
+					if n == 0 {
+						first = append(first, pair)
+					} else {
+						others = append(others, pair)
+					}
 				}
 			}
 		}
 	}
-	return steps
+	return first, others
 }
 
 // pairStep plans a pair or a control.

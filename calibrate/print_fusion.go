@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"hwcal/schema"
@@ -17,8 +18,7 @@ func (p *page) fusions(d *schema.Device) {
 	networks.groups = []string{7: "unfused", 8: "unfused", 9: "fused", 10: "fused"}
 	var undecided []string
 	flagged := false
-	for i := range d.FusionProfiles {
-		f := &d.FusionProfiles[i]
+	for _, f := range waysTogether(d.FusionProfiles) {
 		verdict := string(f.Verdict)
 		if len(f.Warnings) > 0 {
 			verdict, flagged = verdict+"!", true
@@ -48,6 +48,27 @@ func (p *page) fusions(d *schema.Device) {
 			p.line("%s", u)
 		}
 	}
+}
+
+// waysTogether puts all ways in which a pair was measured where the first one is.
+func waysTogether(all []schema.Fusion) []*schema.Fusion {
+	type pair struct {
+		pattern, shape string
+		dtype          schema.DType
+	}
+	first := map[pair]int{}
+	var fs []*schema.Fusion
+	for i := range all {
+		f := &all[i]
+		if k := (pair{f.Pattern, f.Shape, f.DType}); first[k] == 0 {
+			first[k] = i + 1
+		}
+		fs = append(fs, f)
+	}
+	slices.SortStableFunc(fs, func(a, b *schema.Fusion) int {
+		return first[pair{a.Pattern, a.Shape, a.DType}] - first[pair{b.Pattern, b.Shape, b.DType}]
+	})
+	return fs
 }
 
 // onThreads is the number of threads or how a GPU launches, and whether the caches were cold.
