@@ -3557,6 +3557,32 @@ store1:
 	VZEROUPPER
 	RET
 
+// func narrowSumQuadsAVX512VNNI(panel *byte, groups int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·narrowSumQuadsAVX512VNNI(SB), NOSPLIT, $0-16
+	MOVQ         panel+0(FP), SI
+	MOVQ         groups+8(FP), CX
+	MOVL         $0x80808080, AX
+	VMOVD        AX, X4
+	VPBROADCASTD X4, Z4
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+
+group:
+	VPDPBUSD (SI), Z4, Z0
+	VPDPBUSD 64(SI), Z4, Z1
+	ADDQ     $0x00000080, SI
+	DECQ     CX
+	JNZ      group
+	VPSUBD   Z0, Z2, Z2
+	VMOVUPS  Z2, (SI)
+	VPSUBD   Z1, Z3, Z3
+	VMOVUPS  Z3, 64(SI)
+	VZEROUPPER
+	RET
+
 DATA int8SkinnyOrder<>+0(SB)/4, $0x00000000
 DATA int8SkinnyOrder<>+4(SB)/4, $0x00000004
 DATA int8SkinnyOrder<>+8(SB)/4, $0x00000008

@@ -896,6 +896,34 @@ store1:
 	VZEROUPPER
 	RET
 
+// func narrowSumQuadsAVXVNNI(panel *byte, groups int)
+// Requires: AVX, AVX2
+TEXT ·narrowSumQuadsAVXVNNI(SB), NOSPLIT, $0-16
+	MOVQ         panel+0(FP), SI
+	MOVQ         groups+8(FP), CX
+	MOVL         $0x80808080, AX
+	VMOVD        AX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+
+group:
+	VMOVUPS (SI), Y5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y5, Y4, Y0
+	VMOVUPS 32(SI), Y5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x5d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y5, Y4, Y1
+	ADDQ    $0x00000040, SI
+	DECQ    CX
+	JNZ     group
+	VPSUBD  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	VPSUBD  Y1, Y3, Y3
+	VMOVUPS Y3, 32(SI)
+	VZEROUPPER
+	RET
+
 // func peakINT8AVXVNNI(n int, from *byte, to *byte, a *byte, b *byte)
 // Requires: AVX, AVX2
 TEXT ·peakINT8AVXVNNI(SB), NOSPLIT, $0-40

@@ -14,7 +14,7 @@ type ISA string
 const (
 	AMX      ISA = "amx"      // tiles; only for types narrower than fp32, see units
 	AVX512   ISA = "avx512"   // AVX-512 F, DQ, BW and VL
-	AVX2     ISA = "avx2"     // AVX2 and FMA3
+	AVX2     ISA = "avx2"     // AVX2, FMA3 and BMI2
 	Portable ISA = "portable" // Go
 )
 
@@ -49,7 +49,7 @@ func ISAs() ([]ISA, error) {
 		return nil, err
 	}
 	all := []ISA{Portable}
-	if hasAssembly && cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+	if hasAssembly && cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI2) {
 		all = append([]ISA{AVX2}, all...)
 		if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
 			all = append([]ISA{AVX512}, all...)

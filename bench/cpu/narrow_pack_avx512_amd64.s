@@ -84,32 +84,6 @@ group:
 	VZEROUPPER
 	RET
 
-// func narrowSumQuadsAVX512VNNI(panel *byte, groups int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·narrowSumQuadsAVX512VNNI(SB), NOSPLIT, $0-16
-	MOVQ         panel+0(FP), SI
-	MOVQ         groups+8(FP), CX
-	MOVL         $0x80808080, AX
-	VMOVD        AX, X4
-	VPBROADCASTD X4, Z4
-	VPXORD       Z0, Z0, Z0
-	VPXORD       Z1, Z1, Z1
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-
-group:
-	VPDPBUSD (SI), Z4, Z0
-	VPDPBUSD 64(SI), Z4, Z1
-	ADDQ     $0x00000080, SI
-	DECQ     CX
-	JNZ      group
-	VPSUBD   Z0, Z2, Z2
-	VMOVUPS  Z2, (SI)
-	VPSUBD   Z1, Z3, Z3
-	VMOVUPS  Z3, 64(SI)
-	VZEROUPPER
-	RET
-
 DATA pairOrder<>+0(SB)/8, $0x0000000000000000
 DATA pairOrder<>+8(SB)/8, $0x0000000000000004
 DATA pairOrder<>+16(SB)/8, $0x0000000000000001

@@ -30,6 +30,9 @@ func main() {
 	for _, v := range vectors {
 		write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s", v.dtype, v.mr, v.nr(), v.unit), func(c *build.Context) {
 			v.block(c)
+			if v.dtype == "int8" {
+				v.sumQuads(c)
+			}
 			if v.skinny() {
 				v.skinnyBlock(c)
 			}

@@ -148,14 +148,12 @@ func packQuads(c *build.Context, isa simd.ISA) {
 			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: 64})
 		}, 128)
 	}
-	sumQuads(c, isa)
 }
 
 // sumQuads writes behind a panel -128 times the sums of its columns.
-func sumQuads(c *build.Context, isa simd.ISA) {
-	v := map[int]vector{64: vectors[1], 32: vectors[2]}[isa.Bytes]
+func (v vector) sumQuads(c *build.Context) {
 	panel, groups := reg.RSI, reg.RCX
-	shift := isa.V(4)
+	shift := v.V(4)
 	function(c, "narrowSumQuads"+camel(v.unit), "func(panel *byte, groups int)")
 	c.Load(c.Param("panel"), panel)
 	c.Load(c.Param("groups"), groups)
@@ -163,23 +161,23 @@ func sumQuads(c *build.Context, isa simd.ISA) {
 	c.VMOVD(reg.EAX, reg.X4)
 	c.VPBROADCASTD(reg.X4, shift)
 	for j := range 2 * vecs {
-		v.zero(c, isa.V(j))
+		v.zero(c, v.V(j))
 	}
 	c.Label("group")
 	for j := range vecs {
-		if isa.Bytes == 64 {
-			c.VPDPBUSD(Mem{Base: panel, Disp: j * isa.Bytes}, shift, isa.V(j))
+		if v.Bytes == 64 {
+			c.VPDPBUSD(Mem{Base: panel, Disp: j * v.Bytes}, shift, v.V(j))
 		} else {
-			c.VMOVUPS(Mem{Base: panel, Disp: j * isa.Bytes}, isa.V(5))
-			v.dot(c, isa.V(5), shift, isa.V(j))
+			c.VMOVUPS(Mem{Base: panel, Disp: j * v.Bytes}, v.V(5))
+			v.dot(c, v.V(5), shift, v.V(j))
 		}
 	}
-	c.ADDQ(U32(vecs*isa.Bytes), panel)
+	c.ADDQ(U32(vecs*v.Bytes), panel)
 	c.DECQ(groups)
 	c.JNZ(LabelRef("group"))
 	for j := range vecs {
-		c.VPSUBD(isa.V(j), isa.V(vecs+j), isa.V(vecs+j))
-		c.VMOVUPS(isa.V(vecs+j), Mem{Base: panel, Disp: j * isa.Bytes})
+		c.VPSUBD(v.V(j), v.V(vecs+j), v.V(vecs+j))
+		c.VMOVUPS(v.V(vecs+j), Mem{Base: panel, Disp: j * v.Bytes})
 	}
 	c.VZEROUPPER()
 	c.RET()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/build"
@@ -16,22 +17,36 @@ import (
 
 // WriteFile writes the functions that body adds to the context as one file of Go
 // assembly. Unlike avo's own Generate it can be called for several files in one
-// program, and its header names no folder of the machine it ran on. Unless its name says
-// that it is for AVX-512 or AMX, it must do without.
+// program, and its header names no folder of the machine it ran on. What its functions need
+// must be in its name: avx512, avx512_vnni, amx; else they must do with AVX2.
 func WriteFile(path string, body func(ctx *build.Context)) error {
-	text, err := compile(body, evexFile(filepath.Base(path)))
+	text, err := compile(body, extensionsOf(filepath.Base(path)))
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(path, bytes.TrimLeft(text, "\n"), 0o644)
 }
 
-// evexFile says whether the kernels of a file are for CPUs with AVX-512.
-func evexFile(name string) bool {
-	return strings.Contains(name, "avx512") || strings.Contains(name, "amx")
+// Extensions that package cpu looks for before it calls a kernel of a family. Those without a
+// name of their own came long before AVX2.
+var (
+	avx2Extensions   = []string{"AVX", "AVX2", "FMA3", "BMI2", "CMOV", "MMX+", "SSE2", "CLFLUSH", "CLFLUSHOPT", "CPUID"}
+	avx512Extensions = append([]string{"AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL"}, avx2Extensions...)
+)
+
+// extensionsOf are those that the kernels of a file may need. The instructions that avo does
+// not know are not among them: see Emit.
+func extensionsOf(name string) []string {
+	switch {
+	case strings.Contains(name, "avx512_vnni"):
+		return append([]string{"AVX512VNNI"}, avx512Extensions...)
+	case strings.Contains(name, "avx512"), strings.Contains(name, "amx"):
+		return avx512Extensions
+	}
+	return avx2Extensions
 }
 
-func compile(body func(ctx *build.Context), evex bool) ([]byte, error) {
+func compile(body func(ctx *build.Context), extensions []string) ([]byte, error) {
 	ctx := build.NewContext()
 	body(ctx)
 	file, err := ctx.Result()
@@ -42,29 +57,33 @@ func compile(body func(ctx *build.Context), evex bool) ([]byte, error) {
 		return nil, err
 	}
 	for _, f := range file.Functions() {
-		if why := needsEVEX(f); why != "" && !evex {
-			return nil, fmt.Errorf("%s needs AVX-512: %s", f.Name, why)
+		if err := needs(f, extensions); err != nil {
+			return nil, err
 		}
 	}
 	return printer.NewGoAsm(printer.Config{Name: "avo", Pkg: "cpu"}).Print(file)
 }
 
-// needsEVEX names the first thing in a function that only EVEX can encode. The allocator
-// hands out all 32 registers, and the assembler takes any of them with the mnemonics of AVX2:
-// on a CPU with AVX-512 nothing would show it.
-func needsEVEX(f *ir.Function) string {
+// needs fails if a function needs other extensions. The allocator hands out all 32 registers, and
+// the assembler takes any of them with the mnemonics of AVX2: on a CPU with AVX-512 nothing would
+// show it.
+func needs(f *ir.Function, extensions []string) error {
+	registers := AVX2.Regs
+	if slices.Contains(extensions, "AVX512F") {
+		registers = AVX512.Regs
+	}
 	for _, i := range f.Instructions() {
 		for _, isa := range i.ISA {
-			if strings.HasPrefix(isa, "AVX512") {
-				return i.Opcode + " of " + isa
+			if !slices.Contains(extensions, isa) {
+				return fmt.Errorf("%s: %s needs %s", f.Name, i.Opcode, isa)
 			}
 		}
 		for _, r := range i.Registers() {
 			p := reg.ToPhysical(r)
-			if p != nil && p.Kind() == reg.KindVector && int(p.PhysicalIndex()) >= AVX2.Regs {
-				return fmt.Sprintf("%s with %s", i.Opcode, p.Asm())
+			if p != nil && p.Kind() == reg.KindVector && int(p.PhysicalIndex()) >= registers {
+				return fmt.Errorf("%s: %s with %s needs AVX-512", f.Name, i.Opcode, p.Asm())
 			}
 		}
 	}
-	return ""
+	return nil
 }

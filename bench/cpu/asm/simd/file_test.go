@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 
 // A kernel for AVX2 that needs AVX-512 would run where it was written, and end elsewhere
 // with an illegal instruction.
-func TestCompileRefusesEVEX(t *testing.T) {
+func TestCompileRefuses(t *testing.T) {
 	sum := func(vectors int) func(c *build.Context) {
 		return func(c *build.Context) {
 			c.Function("sum")
@@ -40,14 +41,14 @@ func TestCompileRefusesEVEX(t *testing.T) {
 		want string // of the error without AVX-512
 	}{
 		{"16 registers", sum(16), ""},
-		{"17 registers", sum(17), "sum needs AVX-512: VMOVUPS with Y"},
-		{"an instruction", wide, "wide needs AVX-512: VPXORQ of AVX512"},
+		{"17 registers", sum(17), "sum: VMOVUPS with Y16 needs AVX-512"},
+		{"an instruction", wide, "wide: VPXORQ needs AVX512"},
 	} {
-		if _, err := compile(k.body, true); err != nil {
+		if _, err := compile(k.body, avx512Extensions); err != nil {
 			t.Errorf("%s for AVX-512: %v", k.name, err)
 		}
 		got := "" // no error
-		if _, err := compile(k.body, false); err != nil {
+		if _, err := compile(k.body, avx2Extensions); err != nil {
 			got = err.Error()
 		}
 		if k.want == "" && got != "" || !strings.HasPrefix(got, k.want) {
@@ -56,13 +57,19 @@ func TestCompileRefusesEVEX(t *testing.T) {
 	}
 }
 
-func TestFilesForEVEX(t *testing.T) {
-	for name, want := range map[string]bool{
-		"vec_f32_avx2_amd64.s": false, "int8gemm_ukr_6x16_avx_vnni_amd64.s": false, "flush_amd64.s": false,
-		"vec_f32_avx512_amd64.s": true, "bf16gemm_ukr_14x32_avx512_bf16_amd64.s": true, "bf16gemm_ukr_32x32_amx_amd64.s": true,
+func TestExtensions(t *testing.T) {
+	for name, want := range map[string][3]bool{ // BMI2, AVX512F, AVX512VNNI
+		"vec_f32_avx2_amd64.s":                   {true, false, false},
+		"int8gemm_ukr_6x16_avx_vnni_amd64.s":     {true, false, false},
+		"vec_f32_avx512_amd64.s":                 {true, true, false},
+		"bf16gemm_ukr_14x32_avx512_bf16_amd64.s": {true, true, false},
+		"bf16gemm_ukr_32x32_amx_amd64.s":         {true, true, false},
+		"int8gemm_ukr_14x32_avx512_vnni_amd64.s": {true, true, true},
 	} {
-		if got := evexFile(name); got != want {
-			t.Errorf("%s: %t, want %t", name, got, want)
+		all := extensionsOf(name)
+		got := [3]bool{slices.Contains(all, "BMI2"), slices.Contains(all, "AVX512F"), slices.Contains(all, "AVX512VNNI")}
+		if got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
