@@ -238,8 +238,12 @@ type convBlock[T float] struct {
 func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	g := v.gemm
 	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
-	if v.shifts == nil {
+	onTheWay := v.shifts != nil && g.tilePack != nil
+	switch {
+	case v.shifts == nil:
 		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
+	case !onTheWay:
+		v.shifts.pack(bp, t.image, t.pc, t.kc, j, j+cols)
 	}
 	direct := cols // columns that the kernel can write to Y
 	if g.tilePack == nil && cols%g.vl != 0 {
@@ -264,7 +268,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		if t.residual != nil && end {
 			residual = &t.residual[at]
 		}
-		if v.shifts != nil && i == t.first {
+		if onTheWay && i == t.first {
 			v.shifts.tiles(t, rows, cols, a, j, bp, y, next, bias, residual, floor)
 			continue
 		}

@@ -9,14 +9,14 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 		case AVX512:
 			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEvenOddAVX512, sgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, evenOddPortable[float32], nil}
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, sgemmEvenOddAVX2, sgemmPackRunAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
 			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEvenOddAVX512, dgemmPackRunAVX512}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, evenOddPortable[float64], nil}
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, dgemmEvenOddAVX2, dgemmPackRunAVX2}
 		}
 	}
 	if all == nil {
@@ -63,6 +63,12 @@ func sgemmEvenOddAVX512(dst *float32, ldd, beside int, src *float32, lds, rows, 
 //go:noescape
 func dgemmEvenOddAVX512(dst *float64, ldd, beside int, src *float64, lds, rows, n, ahead int)
 
+//go:noescape
+func sgemmEvenOddAVX2(dst *float32, ldd, beside int, src *float32, lds, rows, n, ahead int)
+
+//go:noescape
+func dgemmEvenOddAVX2(dst *float64, ldd, beside int, src *float64, lds, rows, n, ahead int)
+
 // The functions below do what convKernels says of packRun.
 
 //go:noescape
@@ -70,3 +76,9 @@ func sgemmPackRunAVX512(dst *float32, row int, src *float32, channel, n, at, ahe
 
 //go:noescape
 func dgemmPackRunAVX512(dst *float64, row int, src *float64, channel, n, at, ahead, mask int)
+
+//go:noescape
+func sgemmPackRunAVX2(dst *float32, row int, src *float32, channel, n, at, ahead, mask int)
+
+//go:noescape
+func dgemmPackRunAVX2(dst *float64, row int, src *float64, channel, n, at, ahead, mask int)

@@ -38,7 +38,7 @@ type convKernels[T float] struct {
 	evenOdd func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
 	// packRun writes dst[p*row+i] = src[p*channel+at+i] where bit i of mask is set, or 0,
 	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
-	// Only kernels with tilePack have it.
+	// It may be nil.
 	packRun func(dst *T, row int, src *T, channel, n, at, ahead, mask int)
 }
 

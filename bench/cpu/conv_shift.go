@@ -9,7 +9,8 @@ import (
 // shifts reads im2col(X)[CRS,PQ] where X has it already. If the output is as wide
 // as a plane of X, the pixels of a tap lie in the plane as they do in the output,
 // only shifted, and those beyond its border are left out by a mask. So the first row
-// of tiles can take B from X and pack it for the others on the way.
+// of tiles can take B from X and pack it for the others on the way, or, where no kernel
+// does that, it is packed before in whole vectors.
 //
 // A convolution with a stride reads the planes of its phases: those of phase (y, x)
 // are the rows y, y+stride, ... and the columns x, x+stride, ... of X.
@@ -46,11 +47,11 @@ type tapShift struct{ phase, rows, cols int }
 
 // newShifts gives nil for shapes and instruction sets that it does not fit.
 func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *shifts[T] {
-	if g.tilePack == nil || s.stride == 1 && s.q() != s.w || s.stride > 2 {
+	if ck.packRun == nil || s.stride == 1 && s.q() != s.w || s.stride > 2 {
 		return nil
 	}
 	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride), width: s.q()}
-	if s.r*s.s > 1 && m.channels < minRun {
+	if s.r*s.s > 1 && m.channels < minRun && g.tileTaps != nil {
 		m.block = 1
 	}
 	for tap := range s.r * s.s {
@@ -141,6 +142,20 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	return dst
 }
 
+// pack does for im2col(X) what gemm.packB does for a matrix, from its planes.
+func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
+	for p := 0; p < kc; {
+		channel, tap, n := m.run(p0+p, kc-p)
+		from := &planes[channel*m.planes()]
+		for j := j0; j < j1; j += m.nr {
+			width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
+			to := &dst[(j-j0)*kc:][:kc*width][p*width]
+			m.packRun(to, width, from, m.planes(), n, m.at[tap]+j, m.nr, m.masks[j/m.nr*len(m.taps)+tap])
+		}
+		p += n
+	}
+}
+
 // tiles is the first row of tiles of a band. If there are many channels, they take a run of
 // them at a time, which have a tap in common.
 func (m *shifts[T]) tiles(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
@@ -183,7 +198,9 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 }
 
 // tapByTap says that the taps of a channel follow each other.
-func (m *shifts[T]) tapByTap() bool { return m.block == 1 && len(m.taps) > 1 }
+func (m *shifts[T]) tapByTap() bool {
+	return m.tileTaps != nil && m.block == 1 && len(m.taps) > 1
+}
 
 // evenOddPortable splits rows of n elements; see convKernels.
 func evenOddPortable[T float](dst *T, ldd, beside int, src *T, lds, rows, n, _ int) {

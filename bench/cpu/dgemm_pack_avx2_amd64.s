@@ -190,65 +190,110 @@ rows:
 	VZEROUPPER
 	RET
 
-// func dgemmGEMV4AVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, FMA3
-TEXT ·dgemmGEMV4AVX2(SB), NOSPLIT, $0-64
+// func dgemmGEMV8AVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·dgemmGEMV8AVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
 	MOVQ ldb+40(FP), CX
 	SHLQ $0x03, CX
-	MOVQ ldy+56(FP), DI
-	SHLQ $0x03, DI
 	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSD (SI), Y8
+	VBROADCASTSD 8(SI), Y9
+	VBROADCASTSD 16(SI), Y10
+	VBROADCASTSD 24(SI), Y11
+	VBROADCASTSD 32(SI), Y12
+	VBROADCASTSD 40(SI), Y13
+	VBROADCASTSD 48(SI), Y14
+	VBROADCASTSD 56(SI), Y15
+	LEAQ         (DX)(CX*8), R14
+	LEAQ         (DI)(CX*8), R15
+	CMPQ         R10, $0x00000080
+	JLE          end
 
-columns:
-	VMOVUPD (R11), Y0
-	VMOVUPD 32(R11), Y1
-	VMOVUPD (R11)(CX*1), Y2
-	VMOVUPD 32(R11)(CX*1), Y3
-	VMOVUPD (R11)(CX*2), Y4
-	VMOVUPD 32(R11)(CX*2), Y5
-	VMOVUPD (R11)(R8*1), Y6
-	VMOVUPD 32(R11)(R8*1), Y7
-	MOVQ    m+0(FP), R14
-	MOVQ    BX, R12
-	MOVQ    SI, R13
+whole:
+	VMOVUPD     (BX), Y0
+	VMOVUPD     32(BX), Y1
+	VFMADD231PD (DX), Y8, Y0
+	VFMADD231PD 32(DX), Y8, Y1
+	VFMADD231PD (DX)(CX*1), Y9, Y0
+	VFMADD231PD 32(DX)(CX*1), Y9, Y1
+	VFMADD231PD (DX)(CX*2), Y10, Y0
+	VFMADD231PD 32(DX)(CX*2), Y10, Y1
+	VFMADD231PD (DX)(R8*1), Y11, Y0
+	VFMADD231PD 32(DX)(R8*1), Y11, Y1
+	VMULPD      (DI), Y12, Y2
+	VMULPD      32(DI), Y12, Y3
+	VFMADD231PD (DI)(CX*1), Y13, Y2
+	VFMADD231PD 32(DI)(CX*1), Y13, Y3
+	VFMADD231PD (DI)(CX*2), Y14, Y2
+	VFMADD231PD 32(DI)(CX*2), Y14, Y3
+	VFMADD231PD (DI)(R8*1), Y15, Y2
+	VFMADD231PD 32(DI)(R8*1), Y15, Y3
+	VADDPD      Y2, Y0, Y0
+	VMOVUPD     Y0, (BX)
+	VADDPD      Y3, Y1, Y1
+	VMOVUPD     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000008, R10
+	CMPQ        R10, $0x00000080
+	JG          whole
 
-rows:
-	VMOVUPD      (R12), Y8
-	VMOVUPD      32(R12), Y9
-	VBROADCASTSD (R13), Y10
-	VFMADD231PD  Y0, Y10, Y8
-	VFMADD231PD  Y1, Y10, Y9
-	VBROADCASTSD 8(R13), Y11
-	VFMADD231PD  Y2, Y11, Y8
-	VFMADD231PD  Y3, Y11, Y9
-	VBROADCASTSD 16(R13), Y12
-	VFMADD231PD  Y4, Y12, Y8
-	VFMADD231PD  Y5, Y12, Y9
-	VBROADCASTSD 24(R13), Y13
-	VFMADD231PD  Y6, Y13, Y8
-	VFMADD231PD  Y7, Y13, Y9
-	VMOVUPD      Y8, (R12)
-	VMOVUPD      Y9, 32(R12)
-	ADDQ         DI, R12
-	ADDQ         $0x00000020, R13
-	DECQ         R14
-	JNZ          rows
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000008, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*4), DX
-	DECQ         R9
-	JNZ          step
+end:
+	VMOVUPD     (BX), Y0
+	VMOVUPD     32(BX), Y1
+	PREFETCHT0  (R14)
+	VFMADD231PD (DX), Y8, Y0
+	VFMADD231PD 32(DX), Y8, Y1
+	PREFETCHT0  (R14)(CX*1)
+	VFMADD231PD (DX)(CX*1), Y9, Y0
+	VFMADD231PD 32(DX)(CX*1), Y9, Y1
+	PREFETCHT0  (R14)(CX*2)
+	VFMADD231PD (DX)(CX*2), Y10, Y0
+	VFMADD231PD 32(DX)(CX*2), Y10, Y1
+	PREFETCHT0  (R14)(R8*1)
+	VFMADD231PD (DX)(R8*1), Y11, Y0
+	VFMADD231PD 32(DX)(R8*1), Y11, Y1
+	PREFETCHT0  (R15)
+	VMULPD      (DI), Y12, Y2
+	VMULPD      32(DI), Y12, Y3
+	PREFETCHT0  (R15)(CX*1)
+	VFMADD231PD (DI)(CX*1), Y13, Y2
+	VFMADD231PD 32(DI)(CX*1), Y13, Y3
+	PREFETCHT0  (R15)(CX*2)
+	VFMADD231PD (DI)(CX*2), Y14, Y2
+	VFMADD231PD 32(DI)(CX*2), Y14, Y3
+	PREFETCHT0  (R15)(R8*1)
+	VFMADD231PD (DI)(R8*1), Y15, Y2
+	VFMADD231PD 32(DI)(R8*1), Y15, Y3
+	VADDPD      Y2, Y0, Y0
+	VMOVUPD     Y0, (BX)
+	VADDPD      Y3, Y1, Y1
+	VMOVUPD     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R14
+	ADDQ        $0x00000040, R15
+	SUBQ        $0x00000008, R10
+	JG          end
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x03, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000040, SI
+	DECQ        R9
+	JNZ         step
 	VZEROUPPER
 	RET
 
@@ -346,5 +391,238 @@ loop:
 	ADDQ       SI, DI
 	DECQ       R8
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func dgemmEvenOddAVX2(dst *float64, ldd int, beside int, src *float64, lds int, rows int, n int, ahead int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·dgemmEvenOddAVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ src+24(FP), DX
+	MOVQ rows+40(FP), R8
+	MOVQ n+48(FP), R9
+	MOVQ ldd+8(FP), SI
+	SHLQ $0x03, SI
+	MOVQ lds+32(FP), CX
+	SHLQ $0x03, CX
+	MOVQ ahead+56(FP), R14
+	SHLQ $0x03, R14
+	MOVQ beside+16(FP), BX
+	SHLQ $0x03, BX
+
+row:
+	MOVQ DX, R11
+	MOVQ DI, R12
+	MOVQ R9, R10
+	SUBQ $0x00000008, R10
+	JL   wholedone
+
+whole:
+	VMOVUPD    (R11), Y0
+	VMOVUPD    32(R11), Y1
+	PREFETCHT0 (R11)(R14*1)
+	VUNPCKHPD  Y1, Y0, Y2
+	VUNPCKLPD  Y1, Y0, Y0
+	VPERMPD    $0xd8, Y2, Y2
+	VPERMPD    $0xd8, Y0, Y0
+	VMOVUPD    Y2, (R12)(BX*1)
+	VMOVUPD    Y0, (R12)
+	ADDQ       $0x00000040, R11
+	ADDQ       $0x00000020, R12
+	SUBQ       $0x00000008, R10
+	JGE        whole
+
+wholedone:
+	ADDQ $0x00000008, R10
+	SUBQ $0x00000004, R10
+	JL   halfdone
+
+half:
+	VMOVUPD    (R11), X0
+	VMOVUPD    16(R11), X1
+	PREFETCHT0 (R11)(R14*1)
+	VUNPCKHPD  X1, X0, X2
+	VUNPCKLPD  X1, X0, X0
+	VMOVUPD    X2, (R12)(BX*1)
+	VMOVUPD    X0, (R12)
+	ADDQ       $0x00000020, R11
+	ADDQ       $0x00000010, R12
+	SUBQ       $0x00000004, R10
+	JGE        half
+
+halfdone:
+	ADDQ $0x00000004, R10
+	JZ   next
+
+pair:
+	VMOVSD (R11), X0
+	DECQ   R10
+	JZ     last
+	VMOVSD 8(R11), X1
+	VMOVSD X1, (R12)(BX*1)
+	VMOVSD X0, (R12)
+	ADDQ   $0x00000010, R11
+	ADDQ   $0x00000008, R12
+	DECQ   R10
+	JNZ    pair
+	JMP    next
+
+last:
+	VMOVSD X0, (R12)
+
+next:
+	ADDQ CX, DX
+	ADDQ SI, DI
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func dgemmPackRunAVX2(dst *float64, row int, src *float64, channel int, n int, at int, ahead int, mask int)
+// Requires: AVX, AVX2, BMI2, CMOV, MMX+
+TEXT ·dgemmPackRunAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+16(FP), DX
+	MOVQ         at+40(FP), AX
+	SHLQ         $0x03, AX
+	ADDQ         AX, DX
+	MOVQ         channel+24(FP), CX
+	SHLQ         $0x03, CX
+	MOVQ         ahead+48(FP), R9
+	SHLQ         $0x03, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         row+8(FP), SI
+	MOVQ         mask+56(FP), R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y8
+	SHRQ         $0x04, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y9
+	SHRQ         $0x04, R11
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x03, SI
+	CMPQ         SI, $0x00000020
+	JLE          one
+	XORQ         R10, R10
+	MOVQ         SI, AX
+
+twocount:
+	CMPQ AX, $0x00000040
+	JGE  twocounted
+	INCQ R10
+	ADDQ SI, AX
+	JMP  twocount
+
+twocounted:
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	JZ      twoend
+
+tworows:
+	VMASKMOVPD (DX), Y8, Y0
+	VMASKMOVPD 32(DX), Y9, Y1
+	PREFETCHT0 (DX)(R9*1)
+	VMOVUPD    Y0, (DI)
+	VMOVUPD    Y1, 32(DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        tworows
+
+twoend:
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done
+	MOVQ         row+8(FP), R11
+	MOVQ         $-1, AX
+	BZHIQ        R11, AX, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y10
+	SHRQ         $0x04, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y11
+	SHRQ         $0x04, R11
+
+twomasked:
+	VMASKMOVPD (DX), Y8, Y0
+	VMASKMOVPD 32(DX), Y9, Y1
+	PREFETCHT0 (DX)(R9*1)
+	VMASKMOVPD Y0, Y10, (DI)
+	VMASKMOVPD Y1, Y11, 32(DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        twomasked
+	JMP        done
+
+one:
+	XORQ R10, R10
+	MOVQ SI, AX
+
+onecount:
+	CMPQ AX, $0x00000020
+	JGE  onecounted
+	INCQ R10
+	ADDQ SI, AX
+	JMP  onecount
+
+onecounted:
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	JZ      oneend
+
+onerows:
+	VMASKMOVPD (DX), Y8, Y0
+	PREFETCHT0 (DX)(R9*1)
+	VMOVUPD    Y0, (DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        onerows
+
+oneend:
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done
+	MOVQ         row+8(FP), R11
+	MOVQ         $-1, AX
+	BZHIQ        R11, AX, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y10
+	SHRQ         $0x04, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y11
+	SHRQ         $0x04, R11
+
+onemasked:
+	VMASKMOVPD (DX), Y8, Y0
+	PREFETCHT0 (DX)(R9*1)
+	VMASKMOVPD Y0, Y10, (DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        onemasked
+
+done:
 	VZEROUPPER
 	RET

@@ -27,6 +27,7 @@ type gemm[T float] struct {
 	depth  int // the steps of k that they take at a time
 	// farB says that B comes from memory, as it is too large for L3, each time it is used.
 	farB bool
+	l1   int // bytes
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -37,6 +38,7 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 	}
 	kernels := newGEMMKernels[T](isa)
 	g := planGEMM(kernels, newBlocking(kernels, caches), threads, m, n, k)
+	g.l1 = orElse(caches.L1, typicalCaches.L1)
 	g.farB = n*k*int(unsafe.Sizeof(T(0))) > orElse(caches.L3, typicalCaches.L3)*3/2
 	return g, nil
 }

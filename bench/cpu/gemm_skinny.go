@@ -7,9 +7,10 @@ import "unsafe"
 // win.
 const skinnyRows = 32
 
-// skinnySteps is the number of steps of up to four rows of B of one assembly call, about a
-// millisecond where B comes from memory.
-const skinnySteps = 256
+// skinnySteps is the number of steps of a few rows of B of one assembly call, about a
+// millisecond where B comes from memory; skinnyDepth the rows of B that tileSkinny takes at a
+// step.
+const skinnySteps, skinnyDepth = 256, 4
 
 // skinny says whether the product has few rows and a kernel for them.
 func (g *gemm[T]) skinny(a, b *operand[T]) bool {
@@ -29,26 +30,27 @@ func (g *gemm[T]) skinnyCols() int {
 }
 
 // gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest row:
-// fetching the next one is then early enough. gemvBlock is what a block of one row of C takes,
-// and gemvFetched the longest row for which it, and the two rows of B that come next, share L1.
-const gemvRows, gemvBytes, gemvBlock, gemvFetched = 2, 8 << 10, 64 << 10, 16 << 10
+// fetching the next one is then early enough, as long as a row of C and the two rows of B that
+// come next share L1. gemvBlock is what a block of one row of C takes.
+const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
 
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
 func (g *gemm[T]) skinnyKernel(cols, ldb int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
 	bytes := min(cols, g.skinnyCols()) * int(unsafe.Sizeof(T(0)))
 	switch {
-	case g.m == 1 && g.farB && (cols < ldb || bytes > gemvFetched):
-		return g.tileGEMV4, 4
+	case g.m == 1 && g.farB && (cols < ldb || 3*bytes > g.l1):
+		return g.tileGEMVFar, g.farRows
 	case g.m <= gemvRows && bytes >= gemvBytes:
 		return g.tileGEMV, 1
 	}
-	return g.tileSkinny, 4
+	return g.tileSkinny, skinnyDepth
 }
 
 // skinnyLengths are the sizes of a worker's copy of A with the last rows of B, and
 // of its block of C.
 func (g *gemm[T]) skinnyLengths() (ab, c int) {
-	return ceilDiv(g.k, 4)*4*g.m + 4*g.n, g.m * min(g.skinnyCols(), g.n)
+	depth := max(skinnyDepth, g.farRows)
+	return ceilDiv(g.k, depth)*depth*g.m + depth*g.n, g.m * min(g.skinnyCols(), g.n)
 }
 
 // computeSkinny computes a worker's columns of C. B is read once, row by row.

@@ -123,7 +123,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 		c.block = newBlocking(kernels, cacheSizes{})
 	}
 	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
-	g.accumulate, g.farB = c.accumulate, c.farB
+	g.accumulate, g.farB, g.l1 = c.accumulate, c.farB, typicalCaches.L1
 	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
 	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)
 	out := randomMatrix[T](t, r, c.m, c.n, false, c.front)

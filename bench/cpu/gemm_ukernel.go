@@ -40,9 +40,10 @@ type gemmKernels[T float] struct {
 	// tileSkinny is.
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
-	// tileGEMV4 is tileSkinny that leaves it to the hardware to look ahead. It may be nil
-	// where tileSkinny is.
-	tileGEMV4 func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	// tileGEMVFar does so for m = 1 with farRows rows of b a step, and leaves it to the
+	// hardware to look ahead. It may be nil where tileSkinny is.
+	tileGEMVFar func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	farRows     int
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
 	// Without tilePack cols is a multiple of vl. If cols is at most vl, there may be up to

@@ -208,65 +208,110 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sgemmGEMV4AVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, FMA3
-TEXT ·sgemmGEMV4AVX2(SB), NOSPLIT, $0-64
+// func sgemmGEMV8AVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sgemmGEMV8AVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
 	MOVQ ldb+40(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ldy+56(FP), DI
-	SHLQ $0x02, DI
 	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS 4(SI), Y9
+	VBROADCASTSS 8(SI), Y10
+	VBROADCASTSS 12(SI), Y11
+	VBROADCASTSS 16(SI), Y12
+	VBROADCASTSS 20(SI), Y13
+	VBROADCASTSS 24(SI), Y14
+	VBROADCASTSS 28(SI), Y15
+	LEAQ         (DX)(CX*8), R14
+	LEAQ         (DI)(CX*8), R15
+	CMPQ         R10, $0x00000100
+	JLE          end
 
-columns:
-	VMOVUPS (R11), Y0
-	VMOVUPS 32(R11), Y1
-	VMOVUPS (R11)(CX*1), Y2
-	VMOVUPS 32(R11)(CX*1), Y3
-	VMOVUPS (R11)(CX*2), Y4
-	VMOVUPS 32(R11)(CX*2), Y5
-	VMOVUPS (R11)(R8*1), Y6
-	VMOVUPS 32(R11)(R8*1), Y7
-	MOVQ    m+0(FP), R14
-	MOVQ    BX, R12
-	MOVQ    SI, R13
+whole:
+	VMOVUPS     (BX), Y0
+	VMOVUPS     32(BX), Y1
+	VFMADD231PS (DX), Y8, Y0
+	VFMADD231PS 32(DX), Y8, Y1
+	VFMADD231PS (DX)(CX*1), Y9, Y0
+	VFMADD231PS 32(DX)(CX*1), Y9, Y1
+	VFMADD231PS (DX)(CX*2), Y10, Y0
+	VFMADD231PS 32(DX)(CX*2), Y10, Y1
+	VFMADD231PS (DX)(R8*1), Y11, Y0
+	VFMADD231PS 32(DX)(R8*1), Y11, Y1
+	VMULPS      (DI), Y12, Y2
+	VMULPS      32(DI), Y12, Y3
+	VFMADD231PS (DI)(CX*1), Y13, Y2
+	VFMADD231PS 32(DI)(CX*1), Y13, Y3
+	VFMADD231PS (DI)(CX*2), Y14, Y2
+	VFMADD231PS 32(DI)(CX*2), Y14, Y3
+	VFMADD231PS (DI)(R8*1), Y15, Y2
+	VFMADD231PS 32(DI)(R8*1), Y15, Y3
+	VADDPS      Y2, Y0, Y0
+	VMOVUPS     Y0, (BX)
+	VADDPS      Y3, Y1, Y1
+	VMOVUPS     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000010, R10
+	CMPQ        R10, $0x00000100
+	JG          whole
 
-rows:
-	VMOVUPS      (R12), Y8
-	VMOVUPS      32(R12), Y9
-	VBROADCASTSS (R13), Y10
-	VFMADD231PS  Y0, Y10, Y8
-	VFMADD231PS  Y1, Y10, Y9
-	VBROADCASTSS 4(R13), Y11
-	VFMADD231PS  Y2, Y11, Y8
-	VFMADD231PS  Y3, Y11, Y9
-	VBROADCASTSS 8(R13), Y12
-	VFMADD231PS  Y4, Y12, Y8
-	VFMADD231PS  Y5, Y12, Y9
-	VBROADCASTSS 12(R13), Y13
-	VFMADD231PS  Y6, Y13, Y8
-	VFMADD231PS  Y7, Y13, Y9
-	VMOVUPS      Y8, (R12)
-	VMOVUPS      Y9, 32(R12)
-	ADDQ         DI, R12
-	ADDQ         $0x00000010, R13
-	DECQ         R14
-	JNZ          rows
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000010, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*4), DX
-	DECQ         R9
-	JNZ          step
+end:
+	VMOVUPS     (BX), Y0
+	VMOVUPS     32(BX), Y1
+	PREFETCHT0  (R14)
+	VFMADD231PS (DX), Y8, Y0
+	VFMADD231PS 32(DX), Y8, Y1
+	PREFETCHT0  (R14)(CX*1)
+	VFMADD231PS (DX)(CX*1), Y9, Y0
+	VFMADD231PS 32(DX)(CX*1), Y9, Y1
+	PREFETCHT0  (R14)(CX*2)
+	VFMADD231PS (DX)(CX*2), Y10, Y0
+	VFMADD231PS 32(DX)(CX*2), Y10, Y1
+	PREFETCHT0  (R14)(R8*1)
+	VFMADD231PS (DX)(R8*1), Y11, Y0
+	VFMADD231PS 32(DX)(R8*1), Y11, Y1
+	PREFETCHT0  (R15)
+	VMULPS      (DI), Y12, Y2
+	VMULPS      32(DI), Y12, Y3
+	PREFETCHT0  (R15)(CX*1)
+	VFMADD231PS (DI)(CX*1), Y13, Y2
+	VFMADD231PS 32(DI)(CX*1), Y13, Y3
+	PREFETCHT0  (R15)(CX*2)
+	VFMADD231PS (DI)(CX*2), Y14, Y2
+	VFMADD231PS 32(DI)(CX*2), Y14, Y3
+	PREFETCHT0  (R15)(R8*1)
+	VFMADD231PS (DI)(R8*1), Y15, Y2
+	VFMADD231PS 32(DI)(R8*1), Y15, Y3
+	VADDPS      Y2, Y0, Y0
+	VMOVUPS     Y0, (BX)
+	VADDPS      Y3, Y1, Y1
+	VMOVUPS     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R14
+	ADDQ        $0x00000040, R15
+	SUBQ        $0x00000010, R10
+	JG          end
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x02, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000020, SI
+	DECQ        R9
+	JNZ         step
 	VZEROUPPER
 	RET
 
@@ -364,5 +409,238 @@ loop:
 	ADDQ       SI, DI
 	DECQ       R8
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func sgemmEvenOddAVX2(dst *float32, ldd int, beside int, src *float32, lds int, rows int, n int, ahead int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sgemmEvenOddAVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ src+24(FP), DX
+	MOVQ rows+40(FP), R8
+	MOVQ n+48(FP), R9
+	MOVQ ldd+8(FP), SI
+	SHLQ $0x02, SI
+	MOVQ lds+32(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ahead+56(FP), R14
+	SHLQ $0x02, R14
+	MOVQ beside+16(FP), BX
+	SHLQ $0x02, BX
+
+row:
+	MOVQ DX, R11
+	MOVQ DI, R12
+	MOVQ R9, R10
+	SUBQ $0x00000010, R10
+	JL   wholedone
+
+whole:
+	VMOVUPS    (R11), Y0
+	VMOVUPS    32(R11), Y1
+	PREFETCHT0 (R11)(R14*1)
+	VSHUFPS    $0xdd, Y1, Y0, Y2
+	VSHUFPS    $0x88, Y1, Y0, Y0
+	VPERMPD    $0xd8, Y2, Y2
+	VPERMPD    $0xd8, Y0, Y0
+	VMOVUPS    Y2, (R12)(BX*1)
+	VMOVUPS    Y0, (R12)
+	ADDQ       $0x00000040, R11
+	ADDQ       $0x00000020, R12
+	SUBQ       $0x00000010, R10
+	JGE        whole
+
+wholedone:
+	ADDQ $0x00000010, R10
+	SUBQ $0x00000008, R10
+	JL   halfdone
+
+half:
+	VMOVUPS    (R11), X0
+	VMOVUPS    16(R11), X1
+	PREFETCHT0 (R11)(R14*1)
+	VSHUFPS    $0xdd, X1, X0, X2
+	VSHUFPS    $0x88, X1, X0, X0
+	VMOVUPS    X2, (R12)(BX*1)
+	VMOVUPS    X0, (R12)
+	ADDQ       $0x00000020, R11
+	ADDQ       $0x00000010, R12
+	SUBQ       $0x00000008, R10
+	JGE        half
+
+halfdone:
+	ADDQ $0x00000008, R10
+	JZ   next
+
+pair:
+	VMOVSS (R11), X0
+	DECQ   R10
+	JZ     last
+	VMOVSS 4(R11), X1
+	VMOVSS X1, (R12)(BX*1)
+	VMOVSS X0, (R12)
+	ADDQ   $0x00000008, R11
+	ADDQ   $0x00000004, R12
+	DECQ   R10
+	JNZ    pair
+	JMP    next
+
+last:
+	VMOVSS X0, (R12)
+
+next:
+	ADDQ CX, DX
+	ADDQ SI, DI
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func sgemmPackRunAVX2(dst *float32, row int, src *float32, channel int, n int, at int, ahead int, mask int)
+// Requires: AVX, AVX2, BMI2, CMOV, MMX+
+TEXT ·sgemmPackRunAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+16(FP), DX
+	MOVQ         at+40(FP), AX
+	SHLQ         $0x02, AX
+	ADDQ         AX, DX
+	MOVQ         channel+24(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ahead+48(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         n+32(FP), R8
+	MOVQ         row+8(FP), SI
+	MOVQ         mask+56(FP), R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y8
+	SHRQ         $0x08, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y9
+	SHRQ         $0x08, R11
+	MOVQ         row+8(FP), SI
+	SHLQ         $0x02, SI
+	CMPQ         SI, $0x00000020
+	JLE          one
+	XORQ         R10, R10
+	MOVQ         SI, AX
+
+twocount:
+	CMPQ AX, $0x00000040
+	JGE  twocounted
+	INCQ R10
+	ADDQ SI, AX
+	JMP  twocount
+
+twocounted:
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	JZ      twoend
+
+tworows:
+	VMASKMOVPS (DX), Y8, Y0
+	VMASKMOVPS 32(DX), Y9, Y1
+	PREFETCHT0 (DX)(R9*1)
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        tworows
+
+twoend:
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done
+	MOVQ         row+8(FP), R11
+	MOVQ         $-1, AX
+	BZHIQ        R11, AX, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y10
+	SHRQ         $0x08, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y11
+	SHRQ         $0x08, R11
+
+twomasked:
+	VMASKMOVPS (DX), Y8, Y0
+	VMASKMOVPS 32(DX), Y9, Y1
+	PREFETCHT0 (DX)(R9*1)
+	VMASKMOVPS Y0, Y10, (DI)
+	VMASKMOVPS Y1, Y11, 32(DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        twomasked
+	JMP        done
+
+one:
+	XORQ R10, R10
+	MOVQ SI, AX
+
+onecount:
+	CMPQ AX, $0x00000020
+	JGE  onecounted
+	INCQ R10
+	ADDQ SI, AX
+	JMP  onecount
+
+onecounted:
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	JZ      oneend
+
+onerows:
+	VMASKMOVPS (DX), Y8, Y0
+	PREFETCHT0 (DX)(R9*1)
+	VMOVUPS    Y0, (DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        onerows
+
+oneend:
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done
+	MOVQ         row+8(FP), R11
+	MOVQ         $-1, AX
+	BZHIQ        R11, AX, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y10
+	SHRQ         $0x08, R11
+	MOVL         R11, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y11
+	SHRQ         $0x08, R11
+
+onemasked:
+	VMASKMOVPS (DX), Y8, Y0
+	PREFETCHT0 (DX)(R9*1)
+	VMASKMOVPS Y0, Y10, (DI)
+	ADDQ       SI, DI
+	ADDQ       CX, DX
+	DECQ       R8
+	JNZ        onemasked
+
+done:
 	VZEROUPPER
 	RET

@@ -144,6 +144,89 @@ func (t target) gather(c *build.Context) {
 	c.RET()
 }
 
+// evenOddLanes is evenOdd for AVX2: pairs of vectors, then of half ones, then single elements.
+// Without odd columns the even ones overwrite them.
+func (t target) evenOddLanes(c *build.Context) {
+	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
+	left, from, to, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R14, reg.RBX
+	t.function(c, "EvenOdd", "dst *T, ldd, beside int, src *T, lds, rows, n, ahead int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	c.Load(c.Param("rows"), rows)
+	c.Load(c.Param("n"), n)
+	for _, p := range []struct {
+		name string
+		to   reg.GPPhysical
+	}{{"ldd", ldd}, {"lds", lds}, {"ahead", ahead}, {"beside", beside}} {
+		t.elements(c, p.name, p.to)
+	}
+	even, odd := Mem{Base: to}, Mem{Base: to, Index: beside, Scale: 1}
+	move := pick(t, c.VMOVUPS, c.VMOVUPD)
+	c.Label("row")
+	c.MOVQ(src, from)
+	c.MOVQ(dst, to)
+	c.MOVQ(n, left)
+	for _, step := range []struct {
+		label string
+		v     func(i int) reg.Register
+		bytes int
+	}{
+		{"whole", func(i int) reg.Register { return t.V(i) }, t.Bytes},
+		{"half", func(i int) reg.Register { return t.V(i).AsX() }, t.Bytes / 2},
+	} {
+		a, b, high := step.v(0), step.v(1), step.v(2)
+		elements := 2 * step.bytes / t.size
+		c.SUBQ(U32(elements), left)
+		c.JL(LabelRef(step.label + "done"))
+		c.Label(step.label)
+		move(Mem{Base: from}, a)
+		move(Mem{Base: from, Disp: step.bytes}, b)
+		c.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
+		if t.size == 4 {
+			c.VSHUFPS(Imm(0b11_01_11_01), b, a, high)
+			c.VSHUFPS(Imm(0b10_00_10_00), b, a, a)
+		} else {
+			c.VUNPCKHPD(b, a, high)
+			c.VUNPCKLPD(b, a, a)
+		}
+		if step.bytes == t.Bytes {
+			c.VPERMPD(Imm(0b11_01_10_00), high, high) // the halves took turns
+			c.VPERMPD(Imm(0b11_01_10_00), a, a)
+		}
+		move(high, odd)
+		move(a, even)
+		c.ADDQ(U32(2*step.bytes), from)
+		c.ADDQ(U32(step.bytes), to)
+		c.SUBQ(U32(elements), left)
+		c.JGE(LabelRef(step.label))
+		c.Label(step.label + "done")
+		c.ADDQ(U32(elements), left)
+	}
+	one := pick(t, c.VMOVSS, c.VMOVSD)
+	c.JZ(LabelRef("next"))
+	c.Label("pair")
+	one(Mem{Base: from}, reg.X0)
+	c.DECQ(left)
+	c.JZ(LabelRef("last"))
+	one(Mem{Base: from, Disp: t.size}, reg.X1)
+	one(reg.X1, odd)
+	one(reg.X0, even)
+	c.ADDQ(U32(2*t.size), from)
+	c.ADDQ(U32(t.size), to)
+	c.DECQ(left)
+	c.JNZ(LabelRef("pair"))
+	c.JMP(LabelRef("next"))
+	c.Label("last")
+	one(reg.X0, even)
+	c.Label("next")
+	c.ADDQ(lds, src)
+	c.ADDQ(ldd, dst)
+	c.DECQ(rows)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
 // evenOdd writes the even columns of rows of n elements to dst, and the odd ones `beside` elements
 // further, unless that is 0. It fetches what is `ahead` elements further, unless that is 0.
 func (t target) evenOdd(c *build.Context) {
@@ -292,4 +375,86 @@ func (t target) packRun(c *build.Context) {
 	c.JLE(LabelRef("one"))
 	body("two", 2)
 	body("one", 1)
+}
+
+// packRunLanes is packRun for AVX2. It writes whole vectors, each over the end of the one before,
+// and only the last rows masked, whose vectors would end behind them all: the processors of AMD
+// take long for that.
+func (t target) packRunLanes(c *build.Context) {
+	dst, row, src, channel, n, ahead := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
+	t.function(c, "PackRun", "dst *T, row int, src *T, channel, n, at, ahead, mask int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	t.elements(c, "at", reg.RAX)
+	c.ADDQ(reg.RAX, src)
+	t.elements(c, "channel", channel)
+	t.elements(c, "ahead", ahead)
+	c.Load(c.Param("n"), n)
+	c.Load(c.Param("row"), row)
+	// lanes turns bits into two vectors.
+	lanes := func(bits reg.GPPhysical, first int) {
+		for v := range 2 {
+			c.MOVL(bits.As32(), reg.EAX)
+			t.setMask(c, first+v)
+			c.SHRQ(Imm(uint64(t.lanes())), bits)
+		}
+	}
+	c.Load(c.Param("mask"), reg.R11)
+	lanes(reg.R11, 0)
+	present, whole := []reg.VecPhysical{t.V(8), t.V(9)}, []reg.VecPhysical{t.V(10), t.V(11)}
+	t.elements(c, "row", row)
+	masked, store := pick(t, c.VMASKMOVPS, c.VMASKMOVPD), pick(t, c.VMOVUPS, c.VMOVUPD)
+	load := func(vecs int) {
+		for i := range vecs {
+			masked(Mem{Base: src, Disp: i * t.Bytes}, present[i], t.V(i))
+		}
+		c.PREFETCHT0(Mem{Base: src, Index: ahead, Scale: 1})
+	}
+	left := reg.R10 // rows to be masked
+	body := func(label string, vecs int) {
+		rows := func(label string, put func(i int)) {
+			c.Label(label)
+			load(vecs)
+			for i := range vecs {
+				put(i)
+			}
+			c.ADDQ(row, dst)
+			c.ADDQ(channel, src)
+			c.DECQ(n)
+			c.JNZ(LabelRef(label))
+		}
+		to := func(i int) Mem { return Mem{Base: dst, Disp: i * t.Bytes} }
+		c.XORQ(left, left)
+		c.MOVQ(row, reg.RAX)
+		c.Label(label + "count")
+		c.CMPQ(reg.RAX, U32(vecs*t.Bytes))
+		c.JGE(LabelRef(label + "counted"))
+		c.INCQ(left)
+		c.ADDQ(row, reg.RAX)
+		c.JMP(LabelRef(label + "count"))
+		c.Label(label + "counted")
+		c.CMPQ(left, n)
+		c.CMOVQGT(n, left)
+		c.SUBQ(left, n)
+		c.JZ(LabelRef(label + "end"))
+		rows(label+"rows", func(i int) { store(t.V(i), to(i)) })
+		c.Label(label + "end")
+		c.MOVQ(left, n)
+		c.TESTQ(n, n)
+		c.JZ(LabelRef("done"))
+		c.Load(c.Param("row"), reg.R11)
+		c.MOVQ(I32(-1), reg.RAX)
+		c.BZHIQ(reg.R11, reg.RAX, reg.R11)
+		lanes(reg.R11, 2)
+		rows(label+"masked", func(i int) { masked(t.V(i), whole[i], to(i)) })
+		c.JMP(LabelRef("done"))
+	}
+	c.CMPQ(row, U32(t.Bytes))
+	c.JLE(LabelRef("one"))
+	body("two", 2)
+	c.Label("one")
+	body("one", 1)
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
 }

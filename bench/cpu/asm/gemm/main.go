@@ -38,6 +38,11 @@ func (t target) function(c *build.Context, name, params string) {
 // elements loads a parameter that counts elements and turns it into bytes.
 func (t target) elements(c *build.Context, param string, r reg.GPPhysical) {
 	c.Load(c.Param(param), r)
+	t.bytes(c, r)
+}
+
+// bytes turns a number of elements into theirs.
+func (t target) bytes(c *build.Context, r reg.GPPhysical) {
 	c.SHLQ(operand.Imm(uint64(bits.Len(uint(t.size))-1)), r)
 }
 
@@ -75,12 +80,19 @@ func main() {
 				t.copyRows(c)
 				t.skinny(c, "Skinny", 4, true)
 				t.skinny(c, "GEMV", 1, true)
-				t.skinny(c, "GEMV4", 4, false)
+				if t.masked() {
+					t.skinny(c, "GEMV4", 4, false)
+				} else {
+					t.gemv(c, "GEMV8")
+				}
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {
 					t.evenOdd(c)
 					t.packRun(c)
+				} else {
+					t.evenOddLanes(c)
+					t.packRunLanes(c)
 				}
 			})
 		}

@@ -53,6 +53,20 @@ const aheadA, aheadB = 32, 8
 // fetched as that.
 func (u ukernel) streams(rows int) bool { return u.fetches() && rows < u.mr/2 }
 
+// sets is how many partial sums a low tile has of each element, which take the steps in turn:
+// two units want eight sums whose FMA do not wait for each other. With AVX-512 a step brings
+// twice as many bytes meanwhile, and what such tiles wait for is memory.
+func (u ukernel) sets(rows, vecs int) int {
+	if u.masked() {
+		return 1
+	}
+	n := 1
+	for n < 4 && rows*vecs*2*n <= 12 {
+		n *= 2
+	}
+	return n
+}
+
 // farB is how many bytes ahead B is fetched, of which a step takes bytesB. For a low
 // tile it may come from memory, as few others use it, and it is used soon.
 func (u ukernel) farB(rows, bytesB int) int {

@@ -12,7 +12,9 @@ import (
 func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	at := func(s string) string { return fmt.Sprintf("%s%dx%d", s, rows, vecs) }
 	acc := func(i, j int) reg.VecPhysical { return u.V(i*vecs + j) }
-	used := rows * vecs
+	used := rows * vecs * u.sets(rows, vecs)
+	// Step n adds to a set of its own of as many.
+	set := func(n, i, j int) reg.VecPhysical { return u.V(n%u.sets(rows, vecs)*rows*vecs + i*vecs + j) }
 	b := func(j int) reg.VecPhysical { return u.V(used + j) }
 	spare := min(u.Regs-used-vecs, 4)
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
@@ -31,6 +33,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	embedded := u.Bytes == 64 && vecs == 1
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
+	add := pick(u.target, c.VADDPS, c.VADDPD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
 	loadMasked := pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)
 
@@ -66,14 +69,18 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		c.JMP(LabelRef(at("multiply")))
 		c.Label(at("nobias"))
 	}
-	for i := range used {
-		if r := u.V(i); u.Bytes == 64 {
-			c.VPXORD(r, r, r)
-		} else {
-			c.VXORPS(r, r, r)
+	clear := func(from, to int) {
+		for i := from; i < to; i++ {
+			if r := u.V(i); u.Bytes == 64 {
+				c.VPXORD(r, r, r)
+			} else {
+				c.VXORPS(r, r, r)
+			}
 		}
 	}
+	clear(0, rows*vecs)
 	c.Label(at("multiply"))
+	clear(rows*vecs, used)
 
 	step := func(n int) {
 		if u.taps {
@@ -103,13 +110,13 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 		for i := range rows {
 			if embedded {
 				for j := range vecs {
-					embed(Mem{Base: regA, Disp: (n*rows + i) * u.size}, b(j), acc(i, j))
+					embed(Mem{Base: regA, Disp: (n*rows + i) * u.size}, b(j), set(n, i, j))
 				}
 				continue
 			}
 			broadcast(Mem{Base: regA, Disp: (n*rows + i) * u.size}, a(i))
 			for j := range vecs {
-				fma(b(j), a(i), acc(i, j))
+				fma(b(j), a(i), set(n, i, j))
 			}
 		}
 	}
@@ -188,6 +195,13 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	c.JNZ(LabelRef(at("one")))
 
 	c.Label(at("store"))
+	for n := 1; n < u.sets(rows, vecs); n++ {
+		for i := range rows {
+			for j := range vecs {
+				add(set(n, i, j), acc(i, j), acc(i, j))
+			}
+		}
+	}
 	if !u.fetches() {
 		u.epilogue(c, at, rows, vecs, mask, acc)
 	}
