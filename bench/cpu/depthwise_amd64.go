@@ -27,17 +27,30 @@ func newTapsKernel[T float](isa ISA) tapsKernel[T] {
 
 // newPlanesKernel is nil where there is none.
 func newPlanesKernel[T float](isa ISA, stride int) planesKernel[T] {
-	if isa != AVX512 || stride > 2 {
+	if stride > 2 {
 		return nil
 	}
-	var k any
+	var strides any
 	switch any(T(0)).(type) {
 	case float32:
-		k = [...]planesKernel[float32]{vecDepthwise1F32AVX512, vecDepthwise2F32AVX512}[stride-1]
+		switch isa {
+		case AVX512:
+			strides = [2]planesKernel[float32]{vecDepthwise1F32AVX512, vecDepthwise2F32AVX512}
+		case AVX2:
+			strides = [2]planesKernel[float32]{vecDepthwise1F32AVX2, vecDepthwise2F32AVX2}
+		}
 	case float64:
-		k = [...]planesKernel[float64]{vecDepthwise1F64AVX512, vecDepthwise2F64AVX512}[stride-1]
+		switch isa {
+		case AVX512:
+			strides = [2]planesKernel[float64]{vecDepthwise1F64AVX512, vecDepthwise2F64AVX512}
+		case AVX2:
+			strides = [2]planesKernel[float64]{vecDepthwise1F64AVX2, vecDepthwise2F64AVX2}
+		}
 	}
-	return k.(planesKernel[T])
+	if strides == nil {
+		return nil
+	}
+	return strides.([2]planesKernel[T])[stride-1]
 }
 
 // The functions below do what planesKernel says, at a stride of 1 or 2.
@@ -53,6 +66,18 @@ func vecDepthwise1F64AVX512(dst, src *float64, channels, m, w, q, ddst, dsrc int
 
 //go:noescape
 func vecDepthwise2F64AVX512(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
+
+//go:noescape
+func vecDepthwise1F32AVX2(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
+
+//go:noescape
+func vecDepthwise2F32AVX2(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
+
+//go:noescape
+func vecDepthwise1F64AVX2(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
+
+//go:noescape
+func vecDepthwise2F64AVX2(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
 
 // The functions below do what tapsPortable does, and read whole vectors of src.
 

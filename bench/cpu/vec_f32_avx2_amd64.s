@@ -5492,33 +5492,57 @@ TEXT ·vecColMaxF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	SHLQ $0x02, DX
 	XORQ DI, DI
-	SUBQ $+16, SI
+	SUBQ $+64, SI
 	JLT  maindone
 
 main:
 	VMOVUPS (AX)(DI*1), Y0
 	VMOVUPS 32(AX)(DI*1), Y1
+	VMOVUPS 64(AX)(DI*1), Y2
+	VMOVUPS 96(AX)(DI*1), Y3
+	VMOVUPS 128(AX)(DI*1), Y4
+	VMOVUPS 160(AX)(DI*1), Y5
+	VMOVUPS 192(AX)(DI*1), Y6
+	VMOVUPS 224(AX)(DI*1), Y7
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
 mainrow:
-	VMOVUPS (R9)(DI*1), Y2
-	VMAXPS  Y2, Y0, Y0
-	VMOVUPS 32(R9)(DI*1), Y2
-	VMAXPS  Y2, Y1, Y1
+	VMOVUPS (R9)(DI*1), Y8
+	VMAXPS  Y8, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y8
+	VMAXPS  Y8, Y1, Y1
+	VMOVUPS 64(R9)(DI*1), Y8
+	VMAXPS  Y8, Y2, Y2
+	VMOVUPS 96(R9)(DI*1), Y8
+	VMAXPS  Y8, Y3, Y3
+	VMOVUPS 128(R9)(DI*1), Y8
+	VMAXPS  Y8, Y4, Y4
+	VMOVUPS 160(R9)(DI*1), Y8
+	VMAXPS  Y8, Y5, Y5
+	VMOVUPS 192(R9)(DI*1), Y8
+	VMAXPS  Y8, Y6, Y6
+	VMOVUPS 224(R9)(DI*1), Y8
+	VMAXPS  Y8, Y7, Y7
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
 	JNZ     mainrow
 	VMOVUPS Y0, (AX)(DI*1)
 	VMOVUPS Y1, 32(AX)(DI*1)
-	ADDQ    $+64, DI
-	SUBQ    $+16, SI
+	VMOVUPS Y2, 64(AX)(DI*1)
+	VMOVUPS Y3, 96(AX)(DI*1)
+	VMOVUPS Y4, 128(AX)(DI*1)
+	VMOVUPS Y5, 160(AX)(DI*1)
+	VMOVUPS Y6, 192(AX)(DI*1)
+	VMOVUPS Y7, 224(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+64, SI
 	JGE     main
 
 maindone:
-	ADDQ $+16, SI
+	ADDQ $+64, SI
 	SUBQ $+8, SI
 	JLT  singledone
 
@@ -5574,33 +5598,57 @@ TEXT ·vecColSumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	SHLQ $0x02, DX
 	XORQ DI, DI
-	SUBQ $+16, SI
+	SUBQ $+64, SI
 	JLT  maindone
 
 main:
 	VMOVUPS (AX)(DI*1), Y0
 	VMOVUPS 32(AX)(DI*1), Y1
+	VMOVUPS 64(AX)(DI*1), Y2
+	VMOVUPS 96(AX)(DI*1), Y3
+	VMOVUPS 128(AX)(DI*1), Y4
+	VMOVUPS 160(AX)(DI*1), Y5
+	VMOVUPS 192(AX)(DI*1), Y6
+	VMOVUPS 224(AX)(DI*1), Y7
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
 mainrow:
-	VMOVUPS (R9)(DI*1), Y2
-	VADDPS  Y2, Y0, Y0
-	VMOVUPS 32(R9)(DI*1), Y2
-	VADDPS  Y2, Y1, Y1
+	VMOVUPS (R9)(DI*1), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y8
+	VADDPS  Y8, Y1, Y1
+	VMOVUPS 64(R9)(DI*1), Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 96(R9)(DI*1), Y8
+	VADDPS  Y8, Y3, Y3
+	VMOVUPS 128(R9)(DI*1), Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 160(R9)(DI*1), Y8
+	VADDPS  Y8, Y5, Y5
+	VMOVUPS 192(R9)(DI*1), Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 224(R9)(DI*1), Y8
+	VADDPS  Y8, Y7, Y7
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
 	JNZ     mainrow
 	VMOVUPS Y0, (AX)(DI*1)
 	VMOVUPS Y1, 32(AX)(DI*1)
-	ADDQ    $+64, DI
-	SUBQ    $+16, SI
+	VMOVUPS Y2, 64(AX)(DI*1)
+	VMOVUPS Y3, 96(AX)(DI*1)
+	VMOVUPS Y4, 128(AX)(DI*1)
+	VMOVUPS Y5, 160(AX)(DI*1)
+	VMOVUPS Y6, 192(AX)(DI*1)
+	VMOVUPS Y7, 224(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+64, SI
 	JGE     main
 
 maindone:
-	ADDQ $+16, SI
+	ADDQ $+64, SI
 	SUBQ $+8, SI
 	JLT  singledone
 
@@ -8339,6 +8387,426 @@ singlenext:
 
 singledone:
 end:
+	VZEROUPPER
+	RET
+
+// func vecDepthwise1F32AVX2(dst *float32, src *float32, channels int, m int, w int, q int, ddst int, dsrc int, weights *float32, bias *float32, floor float32, above bool, below bool)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·vecDepthwise1F32AVX2(SB), NOSPLIT, $0-86
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ channels+16(FP), DX
+	MOVQ w+32(FP), BX
+	MOVQ q+40(FP), SI
+	MOVQ weights+64(FP), DI
+	MOVQ bias+72(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+
+channel:
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	VBROADCASTSS 12(DI), Y3
+	VBROADCASTSS 16(DI), Y4
+	VBROADCASTSS 20(DI), Y5
+	VBROADCASTSS 24(DI), Y6
+	XORQ         R12, R12
+
+column:
+	MOVQ     q+40(FP), R9
+	XORQ     R10, R10
+	SUBQ     $0x00000008, R9
+	CMOVQLT  R10, R9
+	CMPQ     R12, R9
+	CMOVQGT  R9, R12
+	MOVQ     m+24(FP), R13
+	IMULQ    SI, R13
+	LEAQ     -32(AX)(R13*1), R13
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	ADDQ     $+1, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+8, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf32avx2<>+32(SB), R10
+	SHLQ     $0x02, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y10
+	TESTQ    R12, R12
+	JNE      within
+	VXORPS   Y7, Y7, Y7
+	VBLENDPS $0x01, Y7, Y10, Y10
+
+within:
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	ADDQ         $+0, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+8, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y11
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	ADDQ         $-1, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+8, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y12
+	LEAQ         (AX)(R12*4), R10
+	LEAQ         (CX)(R12*4), R9
+	MOVQ         m+24(FP), R11
+	VBROADCASTSS (R8), Y13
+	CMPB         above+84(FP), $0x00
+	JE           center
+	SUBQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   -4(R9), Y10, Y7
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   4(R9), Y12, Y9
+	ADDQ         BX, R9
+	VFMADD231PS  Y7, Y0, Y13
+	VFMADD231PS  Y8, Y1, Y13
+	VFMADD231PS  Y9, Y2, Y13
+
+center:
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   -4(R9), Y10, Y7
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   4(R9), Y12, Y9
+	VFMADD231PS  Y7, Y3, Y13
+	VFMADD231PS  Y8, Y4, Y13
+	VFMADD231PS  Y9, Y5, Y13
+	VBROADCASTSS (R8), Y14
+	VFMADD231PS  Y7, Y0, Y14
+	VFMADD231PS  Y8, Y1, Y14
+	VFMADD231PS  Y9, Y2, Y14
+	DECQ         R11
+	JZ           last
+	ADDQ         BX, R9
+
+row:
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   -4(R9), Y10, Y7
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   4(R9), Y12, Y9
+	VFMADD231PS  Y7, Y6, Y13
+	VBROADCASTSS 28(DI), Y15
+	VFMADD231PS  Y8, Y15, Y13
+	VBROADCASTSS 32(DI), Y15
+	VFMADD231PS  Y9, Y15, Y13
+	VBROADCASTSS floor+80(FP), Y15
+	VMAXPS       Y13, Y15, Y13
+	CMPQ         R10, R13
+	JHI          rowpart
+	VMOVUPS      Y13, (R10)
+	JMP          rowstored
+
+rowpart:
+	MOVQ       q+40(FP), R14
+	LEAQ       vecMaskf32avx2<>+32(SB), R15
+	SHLQ       $0x02, R14
+	SUBQ       R14, R15
+	VMOVUPS    (R15), Y15
+	VMASKMOVPS Y13, Y15, (R10)
+
+rowstored:
+	ADDQ         SI, R10
+	VMOVAPS      Y14, Y13
+	VBROADCASTSS (R8), Y14
+	VFMADD231PS  Y7, Y3, Y13
+	VFMADD231PS  Y8, Y4, Y13
+	VFMADD231PS  Y9, Y5, Y13
+	VFMADD231PS  Y7, Y0, Y14
+	VFMADD231PS  Y8, Y1, Y14
+	VFMADD231PS  Y9, Y2, Y14
+	ADDQ         BX, R9
+	DECQ         R11
+	JNZ          row
+	SUBQ         BX, R9
+
+last:
+	CMPB         below+85(FP), $0x00
+	JE           done
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   -4(R9), Y10, Y7
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   4(R9), Y12, Y9
+	VFMADD231PS  Y7, Y6, Y13
+	VBROADCASTSS 28(DI), Y7
+	VFMADD231PS  Y8, Y7, Y13
+	VBROADCASTSS 32(DI), Y7
+	VFMADD231PS  Y9, Y7, Y13
+
+done:
+	VBROADCASTSS floor+80(FP), Y7
+	VMAXPS       Y13, Y7, Y13
+	CMPQ         R10, R13
+	JHI          lastpart
+	VMOVUPS      Y13, (R10)
+	JMP          laststored
+
+lastpart:
+	MOVQ       q+40(FP), R9
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R9
+	SUBQ       R9, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPS Y13, Y7, (R10)
+
+laststored:
+	ADDQ SI, R10
+	ADDQ $0x00000008, R12
+	CMPQ R12, q+40(FP)
+	JLT  column
+	MOVQ ddst+48(FP), R9
+	LEAQ (AX)(R9*4), AX
+	MOVQ dsrc+56(FP), R9
+	LEAQ (CX)(R9*4), CX
+	ADDQ $0x00000024, DI
+	ADDQ $0x00000004, R8
+	DECQ DX
+	JNZ  channel
+	VZEROUPPER
+	RET
+
+// func vecDepthwise2F32AVX2(dst *float32, src *float32, channels int, m int, w int, q int, ddst int, dsrc int, weights *float32, bias *float32, floor float32, above bool, below bool)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecDepthwise2F32AVX2(SB), NOSPLIT, $0-86
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ channels+16(FP), DX
+	MOVQ w+32(FP), BX
+	MOVQ q+40(FP), SI
+	MOVQ weights+64(FP), DI
+	MOVQ bias+72(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+
+channel:
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	VBROADCASTSS 12(DI), Y3
+	VBROADCASTSS 16(DI), Y4
+	VBROADCASTSS 20(DI), Y5
+	VBROADCASTSS 24(DI), Y6
+	XORQ         R12, R12
+
+column:
+	MOVQ     q+40(FP), R9
+	XORQ     R10, R10
+	SUBQ     $0x00000008, R9
+	CMOVQLT  R10, R9
+	CMPQ     R12, R9
+	CMOVQGT  R9, R12
+	MOVQ     m+24(FP), R13
+	IMULQ    SI, R13
+	LEAQ     -32(AX)(R13*1), R13
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $+0, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+8, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf32avx2<>+32(SB), R10
+	SHLQ     $0x02, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y11
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $-8, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+8, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf32avx2<>+32(SB), R10
+	SHLQ     $0x02, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y12
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $+1, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+8, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf32avx2<>+32(SB), R10
+	SHLQ     $0x02, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y13
+	TESTQ    R12, R12
+	JNE      within
+	VXORPS   Y7, Y7, Y7
+	VBLENDPS $0x01, Y7, Y13, Y13
+
+within:
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	SUBQ         R12, R9
+	ADDQ         $-7, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+8, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf32avx2<>+32(SB), R10
+	SHLQ         $0x02, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y14
+	LEAQ         (AX)(R12*4), R10
+	LEAQ         (R12)(R12*1), R9
+	LEAQ         (CX)(R9*4), R9
+	MOVQ         m+24(FP), R11
+	VBROADCASTSS (R8), Y15
+	CMPB         above+84(FP), $0x00
+	JE           center
+	SUBQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   32(R9), Y12, Y10
+	VMOVAPS      Y8, Y9
+	VSHUFPS      $0x88, Y10, Y8, Y8
+	VSHUFPS      $0xdd, Y10, Y9, Y9
+	VMASKMOVPS   -4(R9), Y13, Y7
+	VMASKMOVPS   28(R9), Y14, Y10
+	VSHUFPS      $0x88, Y10, Y7, Y7
+	ADDQ         BX, R9
+	VFMADD231PS  Y7, Y0, Y15
+	VFMADD231PS  Y8, Y1, Y15
+	VFMADD231PS  Y9, Y2, Y15
+
+center:
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   32(R9), Y12, Y10
+	VMOVAPS      Y8, Y9
+	VSHUFPS      $0x88, Y10, Y8, Y8
+	VSHUFPS      $0xdd, Y10, Y9, Y9
+	VMASKMOVPS   -4(R9), Y13, Y7
+	VMASKMOVPS   28(R9), Y14, Y10
+	VSHUFPS      $0x88, Y10, Y7, Y7
+	VFMADD231PS  Y7, Y3, Y15
+	VFMADD231PS  Y8, Y4, Y15
+	VFMADD231PS  Y9, Y5, Y15
+	DECQ         R11
+	JZ           last
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   32(R9), Y12, Y10
+	VMOVAPS      Y8, Y9
+	VSHUFPS      $0x88, Y10, Y8, Y8
+	VSHUFPS      $0xdd, Y10, Y9, Y9
+	VMASKMOVPS   -4(R9), Y13, Y7
+	VMASKMOVPS   28(R9), Y14, Y10
+	VSHUFPS      $0x88, Y10, Y7, Y7
+	VFMADD231PS  Y7, Y6, Y15
+	VBROADCASTSS 28(DI), Y10
+	VFMADD231PS  Y8, Y10, Y15
+	VBROADCASTSS 32(DI), Y10
+	VFMADD231PS  Y9, Y10, Y15
+	VBROADCASTSS floor+80(FP), Y10
+	VMAXPS       Y15, Y10, Y15
+	VPERMPD      $0xd8, Y15, Y15
+	CMPQ         R10, R13
+	JHI          rowpart
+	VMOVUPS      Y15, (R10)
+	JMP          rowstored
+
+rowpart:
+	MOVQ       q+40(FP), R14
+	LEAQ       vecMaskf32avx2<>+32(SB), R15
+	SHLQ       $0x02, R14
+	SUBQ       R14, R15
+	VMOVUPS    (R15), Y10
+	VMASKMOVPS Y15, Y10, (R10)
+
+rowstored:
+	ADDQ         SI, R10
+	VBROADCASTSS (R8), Y15
+	VFMADD231PS  Y7, Y0, Y15
+	VFMADD231PS  Y8, Y1, Y15
+	VFMADD231PS  Y9, Y2, Y15
+	ADDQ         BX, R9
+	JMP          center
+
+last:
+	CMPB         below+85(FP), $0x00
+	JE           done
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPS   (R9), Y11, Y8
+	VMASKMOVPS   32(R9), Y12, Y10
+	VMOVAPS      Y8, Y9
+	VSHUFPS      $0x88, Y10, Y8, Y8
+	VSHUFPS      $0xdd, Y10, Y9, Y9
+	VMASKMOVPS   -4(R9), Y13, Y7
+	VMASKMOVPS   28(R9), Y14, Y10
+	VSHUFPS      $0x88, Y10, Y7, Y7
+	VFMADD231PS  Y7, Y6, Y15
+	VBROADCASTSS 28(DI), Y7
+	VFMADD231PS  Y8, Y7, Y15
+	VBROADCASTSS 32(DI), Y7
+	VFMADD231PS  Y9, Y7, Y15
+
+done:
+	VBROADCASTSS floor+80(FP), Y7
+	VMAXPS       Y15, Y7, Y15
+	VPERMPD      $0xd8, Y15, Y15
+	CMPQ         R10, R13
+	JHI          lastpart
+	VMOVUPS      Y15, (R10)
+	JMP          laststored
+
+lastpart:
+	MOVQ       q+40(FP), R9
+	LEAQ       vecMaskf32avx2<>+32(SB), R11
+	SHLQ       $0x02, R9
+	SUBQ       R9, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPS Y15, Y7, (R10)
+
+laststored:
+	ADDQ SI, R10
+	ADDQ $0x00000008, R12
+	CMPQ R12, q+40(FP)
+	JLT  column
+	MOVQ ddst+48(FP), R9
+	LEAQ (AX)(R9*4), AX
+	MOVQ dsrc+56(FP), R9
+	LEAQ (CX)(R9*4), CX
+	ADDQ $0x00000024, DI
+	ADDQ $0x00000004, R8
+	DECQ DX
+	JNZ  channel
 	VZEROUPPER
 	RET
 

@@ -6225,33 +6225,57 @@ TEXT ·vecColMaxF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	SHLQ $0x03, DX
 	XORQ DI, DI
-	SUBQ $+8, SI
+	SUBQ $+32, SI
 	JLT  maindone
 
 main:
 	VMOVUPD (AX)(DI*1), Y0
 	VMOVUPD 32(AX)(DI*1), Y1
+	VMOVUPD 64(AX)(DI*1), Y2
+	VMOVUPD 96(AX)(DI*1), Y3
+	VMOVUPD 128(AX)(DI*1), Y4
+	VMOVUPD 160(AX)(DI*1), Y5
+	VMOVUPD 192(AX)(DI*1), Y6
+	VMOVUPD 224(AX)(DI*1), Y7
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
 mainrow:
-	VMOVUPD (R9)(DI*1), Y2
-	VMAXPD  Y2, Y0, Y0
-	VMOVUPD 32(R9)(DI*1), Y2
-	VMAXPD  Y2, Y1, Y1
+	VMOVUPD (R9)(DI*1), Y8
+	VMAXPD  Y8, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y8
+	VMAXPD  Y8, Y1, Y1
+	VMOVUPD 64(R9)(DI*1), Y8
+	VMAXPD  Y8, Y2, Y2
+	VMOVUPD 96(R9)(DI*1), Y8
+	VMAXPD  Y8, Y3, Y3
+	VMOVUPD 128(R9)(DI*1), Y8
+	VMAXPD  Y8, Y4, Y4
+	VMOVUPD 160(R9)(DI*1), Y8
+	VMAXPD  Y8, Y5, Y5
+	VMOVUPD 192(R9)(DI*1), Y8
+	VMAXPD  Y8, Y6, Y6
+	VMOVUPD 224(R9)(DI*1), Y8
+	VMAXPD  Y8, Y7, Y7
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
 	JNZ     mainrow
 	VMOVUPD Y0, (AX)(DI*1)
 	VMOVUPD Y1, 32(AX)(DI*1)
-	ADDQ    $+64, DI
-	SUBQ    $+8, SI
+	VMOVUPD Y2, 64(AX)(DI*1)
+	VMOVUPD Y3, 96(AX)(DI*1)
+	VMOVUPD Y4, 128(AX)(DI*1)
+	VMOVUPD Y5, 160(AX)(DI*1)
+	VMOVUPD Y6, 192(AX)(DI*1)
+	VMOVUPD Y7, 224(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+32, SI
 	JGE     main
 
 maindone:
-	ADDQ $+8, SI
+	ADDQ $+32, SI
 	SUBQ $+4, SI
 	JLT  singledone
 
@@ -6307,33 +6331,57 @@ TEXT ·vecColSumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	SHLQ $0x03, DX
 	XORQ DI, DI
-	SUBQ $+8, SI
+	SUBQ $+32, SI
 	JLT  maindone
 
 main:
 	VMOVUPD (AX)(DI*1), Y0
 	VMOVUPD 32(AX)(DI*1), Y1
+	VMOVUPD 64(AX)(DI*1), Y2
+	VMOVUPD 96(AX)(DI*1), Y3
+	VMOVUPD 128(AX)(DI*1), Y4
+	VMOVUPD 160(AX)(DI*1), Y5
+	VMOVUPD 192(AX)(DI*1), Y6
+	VMOVUPD 224(AX)(DI*1), Y7
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
 mainrow:
-	VMOVUPD (R9)(DI*1), Y2
-	VADDPD  Y2, Y0, Y0
-	VMOVUPD 32(R9)(DI*1), Y2
-	VADDPD  Y2, Y1, Y1
+	VMOVUPD (R9)(DI*1), Y8
+	VADDPD  Y8, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y8
+	VADDPD  Y8, Y1, Y1
+	VMOVUPD 64(R9)(DI*1), Y8
+	VADDPD  Y8, Y2, Y2
+	VMOVUPD 96(R9)(DI*1), Y8
+	VADDPD  Y8, Y3, Y3
+	VMOVUPD 128(R9)(DI*1), Y8
+	VADDPD  Y8, Y4, Y4
+	VMOVUPD 160(R9)(DI*1), Y8
+	VADDPD  Y8, Y5, Y5
+	VMOVUPD 192(R9)(DI*1), Y8
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD 224(R9)(DI*1), Y8
+	VADDPD  Y8, Y7, Y7
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
 	JNZ     mainrow
 	VMOVUPD Y0, (AX)(DI*1)
 	VMOVUPD Y1, 32(AX)(DI*1)
-	ADDQ    $+64, DI
-	SUBQ    $+8, SI
+	VMOVUPD Y2, 64(AX)(DI*1)
+	VMOVUPD Y3, 96(AX)(DI*1)
+	VMOVUPD Y4, 128(AX)(DI*1)
+	VMOVUPD Y5, 160(AX)(DI*1)
+	VMOVUPD Y6, 192(AX)(DI*1)
+	VMOVUPD Y7, 224(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+32, SI
 	JGE     main
 
 maindone:
-	ADDQ $+8, SI
+	ADDQ $+32, SI
 	SUBQ $+4, SI
 	JLT  singledone
 
@@ -9042,6 +9090,426 @@ singlenext:
 
 singledone:
 end:
+	VZEROUPPER
+	RET
+
+// func vecDepthwise1F64AVX2(dst *float64, src *float64, channels int, m int, w int, q int, ddst int, dsrc int, weights *float64, bias *float64, floor float64, above bool, below bool)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·vecDepthwise1F64AVX2(SB), NOSPLIT, $0-90
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ channels+16(FP), DX
+	MOVQ w+32(FP), BX
+	MOVQ q+40(FP), SI
+	MOVQ weights+64(FP), DI
+	MOVQ bias+72(FP), R8
+	SHLQ $0x03, BX
+	SHLQ $0x03, SI
+
+channel:
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	VBROADCASTSD 24(DI), Y3
+	VBROADCASTSD 32(DI), Y4
+	VBROADCASTSD 40(DI), Y5
+	VBROADCASTSD 48(DI), Y6
+	XORQ         R12, R12
+
+column:
+	MOVQ     q+40(FP), R9
+	XORQ     R10, R10
+	SUBQ     $0x00000004, R9
+	CMOVQLT  R10, R9
+	CMPQ     R12, R9
+	CMOVQGT  R9, R12
+	MOVQ     m+24(FP), R13
+	IMULQ    SI, R13
+	LEAQ     -32(AX)(R13*1), R13
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	ADDQ     $+1, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+4, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf64avx2<>+32(SB), R10
+	SHLQ     $0x03, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y10
+	TESTQ    R12, R12
+	JNE      within
+	VXORPD   Y7, Y7, Y7
+	VBLENDPD $0x01, Y7, Y10, Y10
+
+within:
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	ADDQ         $+0, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+4, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y11
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	ADDQ         $-1, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+4, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y12
+	LEAQ         (AX)(R12*8), R10
+	LEAQ         (CX)(R12*8), R9
+	MOVQ         m+24(FP), R11
+	VBROADCASTSD (R8), Y13
+	CMPB         above+88(FP), $0x00
+	JE           center
+	SUBQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   -8(R9), Y10, Y7
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   8(R9), Y12, Y9
+	ADDQ         BX, R9
+	VFMADD231PD  Y7, Y0, Y13
+	VFMADD231PD  Y8, Y1, Y13
+	VFMADD231PD  Y9, Y2, Y13
+
+center:
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   -8(R9), Y10, Y7
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   8(R9), Y12, Y9
+	VFMADD231PD  Y7, Y3, Y13
+	VFMADD231PD  Y8, Y4, Y13
+	VFMADD231PD  Y9, Y5, Y13
+	VBROADCASTSD (R8), Y14
+	VFMADD231PD  Y7, Y0, Y14
+	VFMADD231PD  Y8, Y1, Y14
+	VFMADD231PD  Y9, Y2, Y14
+	DECQ         R11
+	JZ           last
+	ADDQ         BX, R9
+
+row:
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   -8(R9), Y10, Y7
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   8(R9), Y12, Y9
+	VFMADD231PD  Y7, Y6, Y13
+	VBROADCASTSD 56(DI), Y15
+	VFMADD231PD  Y8, Y15, Y13
+	VBROADCASTSD 64(DI), Y15
+	VFMADD231PD  Y9, Y15, Y13
+	VBROADCASTSD floor+80(FP), Y15
+	VMAXPD       Y13, Y15, Y13
+	CMPQ         R10, R13
+	JHI          rowpart
+	VMOVUPD      Y13, (R10)
+	JMP          rowstored
+
+rowpart:
+	MOVQ       q+40(FP), R14
+	LEAQ       vecMaskf64avx2<>+32(SB), R15
+	SHLQ       $0x03, R14
+	SUBQ       R14, R15
+	VMOVUPS    (R15), Y15
+	VMASKMOVPD Y13, Y15, (R10)
+
+rowstored:
+	ADDQ         SI, R10
+	VMOVAPD      Y14, Y13
+	VBROADCASTSD (R8), Y14
+	VFMADD231PD  Y7, Y3, Y13
+	VFMADD231PD  Y8, Y4, Y13
+	VFMADD231PD  Y9, Y5, Y13
+	VFMADD231PD  Y7, Y0, Y14
+	VFMADD231PD  Y8, Y1, Y14
+	VFMADD231PD  Y9, Y2, Y14
+	ADDQ         BX, R9
+	DECQ         R11
+	JNZ          row
+	SUBQ         BX, R9
+
+last:
+	CMPB         below+89(FP), $0x00
+	JE           done
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   -8(R9), Y10, Y7
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   8(R9), Y12, Y9
+	VFMADD231PD  Y7, Y6, Y13
+	VBROADCASTSD 56(DI), Y7
+	VFMADD231PD  Y8, Y7, Y13
+	VBROADCASTSD 64(DI), Y7
+	VFMADD231PD  Y9, Y7, Y13
+
+done:
+	VBROADCASTSD floor+80(FP), Y7
+	VMAXPD       Y13, Y7, Y13
+	CMPQ         R10, R13
+	JHI          lastpart
+	VMOVUPD      Y13, (R10)
+	JMP          laststored
+
+lastpart:
+	MOVQ       q+40(FP), R9
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R9
+	SUBQ       R9, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPD Y13, Y7, (R10)
+
+laststored:
+	ADDQ SI, R10
+	ADDQ $0x00000004, R12
+	CMPQ R12, q+40(FP)
+	JLT  column
+	MOVQ ddst+48(FP), R9
+	LEAQ (AX)(R9*8), AX
+	MOVQ dsrc+56(FP), R9
+	LEAQ (CX)(R9*8), CX
+	ADDQ $0x00000048, DI
+	ADDQ $0x00000008, R8
+	DECQ DX
+	JNZ  channel
+	VZEROUPPER
+	RET
+
+// func vecDepthwise2F64AVX2(dst *float64, src *float64, channels int, m int, w int, q int, ddst int, dsrc int, weights *float64, bias *float64, floor float64, above bool, below bool)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·vecDepthwise2F64AVX2(SB), NOSPLIT, $0-90
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ channels+16(FP), DX
+	MOVQ w+32(FP), BX
+	MOVQ q+40(FP), SI
+	MOVQ weights+64(FP), DI
+	MOVQ bias+72(FP), R8
+	SHLQ $0x03, BX
+	SHLQ $0x03, SI
+
+channel:
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	VBROADCASTSD 24(DI), Y3
+	VBROADCASTSD 32(DI), Y4
+	VBROADCASTSD 40(DI), Y5
+	VBROADCASTSD 48(DI), Y6
+	XORQ         R12, R12
+
+column:
+	MOVQ     q+40(FP), R9
+	XORQ     R10, R10
+	SUBQ     $0x00000004, R9
+	CMOVQLT  R10, R9
+	CMPQ     R12, R9
+	CMOVQGT  R9, R12
+	MOVQ     m+24(FP), R13
+	IMULQ    SI, R13
+	LEAQ     -32(AX)(R13*1), R13
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $+0, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+4, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf64avx2<>+32(SB), R10
+	SHLQ     $0x03, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y11
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $-4, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+4, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf64avx2<>+32(SB), R10
+	SHLQ     $0x03, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y12
+	MOVQ     w+32(FP), R9
+	SUBQ     R12, R9
+	SUBQ     R12, R9
+	ADDQ     $+1, R9
+	XORQ     R10, R10
+	CMPQ     R9, R10
+	CMOVQLT  R10, R9
+	MOVQ     $+4, R10
+	CMPQ     R9, R10
+	CMOVQGT  R10, R9
+	LEAQ     vecMaskf64avx2<>+32(SB), R10
+	SHLQ     $0x03, R9
+	SUBQ     R9, R10
+	VMOVUPS  (R10), Y13
+	TESTQ    R12, R12
+	JNE      within
+	VXORPD   Y7, Y7, Y7
+	VBLENDPD $0x01, Y7, Y13, Y13
+
+within:
+	MOVQ         w+32(FP), R9
+	SUBQ         R12, R9
+	SUBQ         R12, R9
+	ADDQ         $-3, R9
+	XORQ         R10, R10
+	CMPQ         R9, R10
+	CMOVQLT      R10, R9
+	MOVQ         $+4, R10
+	CMPQ         R9, R10
+	CMOVQGT      R10, R9
+	LEAQ         vecMaskf64avx2<>+32(SB), R10
+	SHLQ         $0x03, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y14
+	LEAQ         (AX)(R12*8), R10
+	LEAQ         (R12)(R12*1), R9
+	LEAQ         (CX)(R9*8), R9
+	MOVQ         m+24(FP), R11
+	VBROADCASTSD (R8), Y15
+	CMPB         above+88(FP), $0x00
+	JE           center
+	SUBQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   32(R9), Y12, Y10
+	VMOVAPD      Y8, Y9
+	VSHUFPD      $0x00, Y10, Y8, Y8
+	VSHUFPD      $0x0f, Y10, Y9, Y9
+	VMASKMOVPD   -8(R9), Y13, Y7
+	VMASKMOVPD   24(R9), Y14, Y10
+	VSHUFPD      $0x00, Y10, Y7, Y7
+	ADDQ         BX, R9
+	VFMADD231PD  Y7, Y0, Y15
+	VFMADD231PD  Y8, Y1, Y15
+	VFMADD231PD  Y9, Y2, Y15
+
+center:
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   32(R9), Y12, Y10
+	VMOVAPD      Y8, Y9
+	VSHUFPD      $0x00, Y10, Y8, Y8
+	VSHUFPD      $0x0f, Y10, Y9, Y9
+	VMASKMOVPD   -8(R9), Y13, Y7
+	VMASKMOVPD   24(R9), Y14, Y10
+	VSHUFPD      $0x00, Y10, Y7, Y7
+	VFMADD231PD  Y7, Y3, Y15
+	VFMADD231PD  Y8, Y4, Y15
+	VFMADD231PD  Y9, Y5, Y15
+	DECQ         R11
+	JZ           last
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   32(R9), Y12, Y10
+	VMOVAPD      Y8, Y9
+	VSHUFPD      $0x00, Y10, Y8, Y8
+	VSHUFPD      $0x0f, Y10, Y9, Y9
+	VMASKMOVPD   -8(R9), Y13, Y7
+	VMASKMOVPD   24(R9), Y14, Y10
+	VSHUFPD      $0x00, Y10, Y7, Y7
+	VFMADD231PD  Y7, Y6, Y15
+	VBROADCASTSD 56(DI), Y10
+	VFMADD231PD  Y8, Y10, Y15
+	VBROADCASTSD 64(DI), Y10
+	VFMADD231PD  Y9, Y10, Y15
+	VBROADCASTSD floor+80(FP), Y10
+	VMAXPD       Y15, Y10, Y15
+	VPERMPD      $0xd8, Y15, Y15
+	CMPQ         R10, R13
+	JHI          rowpart
+	VMOVUPD      Y15, (R10)
+	JMP          rowstored
+
+rowpart:
+	MOVQ       q+40(FP), R14
+	LEAQ       vecMaskf64avx2<>+32(SB), R15
+	SHLQ       $0x03, R14
+	SUBQ       R14, R15
+	VMOVUPS    (R15), Y10
+	VMASKMOVPD Y15, Y10, (R10)
+
+rowstored:
+	ADDQ         SI, R10
+	VBROADCASTSD (R8), Y15
+	VFMADD231PD  Y7, Y0, Y15
+	VFMADD231PD  Y8, Y1, Y15
+	VFMADD231PD  Y9, Y2, Y15
+	ADDQ         BX, R9
+	JMP          center
+
+last:
+	CMPB         below+89(FP), $0x00
+	JE           done
+	ADDQ         BX, R9
+	PREFETCHT0   64(R9)
+	VMASKMOVPD   (R9), Y11, Y8
+	VMASKMOVPD   32(R9), Y12, Y10
+	VMOVAPD      Y8, Y9
+	VSHUFPD      $0x00, Y10, Y8, Y8
+	VSHUFPD      $0x0f, Y10, Y9, Y9
+	VMASKMOVPD   -8(R9), Y13, Y7
+	VMASKMOVPD   24(R9), Y14, Y10
+	VSHUFPD      $0x00, Y10, Y7, Y7
+	VFMADD231PD  Y7, Y6, Y15
+	VBROADCASTSD 56(DI), Y7
+	VFMADD231PD  Y8, Y7, Y15
+	VBROADCASTSD 64(DI), Y7
+	VFMADD231PD  Y9, Y7, Y15
+
+done:
+	VBROADCASTSD floor+80(FP), Y7
+	VMAXPD       Y15, Y7, Y15
+	VPERMPD      $0xd8, Y15, Y15
+	CMPQ         R10, R13
+	JHI          lastpart
+	VMOVUPD      Y15, (R10)
+	JMP          laststored
+
+lastpart:
+	MOVQ       q+40(FP), R9
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R9
+	SUBQ       R9, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPD Y15, Y7, (R10)
+
+laststored:
+	ADDQ SI, R10
+	ADDQ $0x00000004, R12
+	CMPQ R12, q+40(FP)
+	JLT  column
+	MOVQ ddst+48(FP), R9
+	LEAQ (AX)(R9*8), AX
+	MOVQ dsrc+56(FP), R9
+	LEAQ (CX)(R9*8), CX
+	ADDQ $0x00000048, DI
+	ADDQ $0x00000008, R8
+	DECQ DX
+	JNZ  channel
 	VZEROUPPER
 	RET
 

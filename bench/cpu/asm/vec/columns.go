@@ -9,19 +9,28 @@ import (
 // once: the width of a micro-panel of B.
 const panel = 2
 
+// reduced is that of a reduction, which has room for more: as far as rows are read in
+// order, memory is fast.
+func (g *gen) reduced() int {
+	if g.wide() {
+		return panel
+	}
+	return 8
+}
+
 // columns writes the reductions along columns, for scores that are stored
 // transposed: a softmax then needs no horizontal step.
 func (g *gen) columns() {
 	g.begin("ColMax", "func(dst, src *T, ld, m, n int)")
-	g.columnStrips(func(c strip) { g.columnReduce("VMAX", c) })
+	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VMAX", c) })
 	g.begin("ColSum", "func(dst, src *T, ld, m, n int)")
-	g.columnStrips(func(c strip) { g.columnReduce("VADD", c) })
+	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VADD", c) })
 	g.begin("ColExpSum", "func(dst, src, shift, sum *T, ld, m, n int, scale T)")
 	scale := g.vector()
 	g.broadcast(g.argument("scale"), scale)
 	g.pin(g.expMinFlushed(), g.num(g.magic()))
 	shift, sum := g.load("shift"), g.load("sum")
-	g.columnStrips(func(c strip) { g.columnExpSum(c, scale, shift, sum) })
+	g.columnStrips(panel, func(c strip) { g.columnExpSum(c, scale, shift, sum) })
 }
 
 // strip is count vectors of columns, all rows.
@@ -36,7 +45,7 @@ func (c strip) mem(g *gen, base reg.Register, u int) operand.Mem {
 	return operand.Mem{Base: base, Index: c.at, Scale: 1, Disp: u * g.isa.Bytes}
 }
 
-func (g *gen) columnStrips(body func(c strip)) {
+func (g *gen) columnStrips(most int, body func(c strip)) {
 	dst, src, ld, m, n := g.load("dst"), g.load("src"), g.load("ld"), g.load("m"), g.load("n")
 	g.bytes(ld)
 	at := g.GP64()
@@ -44,7 +53,7 @@ func (g *gen) columnStrips(body func(c strip)) {
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{"main", panel}, {"single", 1}} {
+	}{{"main", most}, {"single", 1}} {
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)

@@ -8,8 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// depthwise writes, for AVX-512, the depthwise convolution 3x3 with a padding of 1 and the stride:
-// for m rows of q pixels of each channel
+// heldWeights is how many of the nine weights AVX2 has registers for, beside the sums, the pixels of a row and
+// their masks. It reads the others, the bias and the floor at each use.
+const heldWeights = 7
+
+// depthwise writes the depthwise convolution 3x3 with a padding of 1 and the stride: for m rows of q
+// pixels of each channel
 //
 //	dst[i*q+j] = max(bias + sum over y and x of weights[3*y+x] src[(i*stride+y-1)*w+j*stride+x-1], floor)
 //
@@ -27,21 +31,21 @@ func (g *gen) depthwise(stride int) {
 	from, to, rows, j := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	g.bytes(ldd)
-	floor, start := g.vector(), g.vector()
-	g.broadcast(g.argument("floor"), floor)
-	var w [9]reg.VecVirtual
+	floor, start := g.scalar(g.argument("floor"), g.wide()), g.scalar(operand.Mem{Base: bias}, g.wide())
+	floor.load()
+	var w [9]scalar
 	var x [3]reg.VecVirtual // of a row: the pixels left of the column, in it, and right
 	for i := range w {
-		w[i] = g.vector()
+		w[i] = g.scalar(operand.Mem{Base: weights, Disp: i * g.size}, g.wide() || i < heldWeights)
 	}
 	for i := range x {
 		x[i] = g.vector()
 	}
-	load, stored := g.pixels(stride, x, from, j), g.K()
+	load, outputs := g.pixels(stride, x, from, j), g.outputs(stride, dst, to, ldd, j)
 	sum, next := g.vector(), g.vector()
 	add := func(y int, to reg.Register) {
 		for i := range x {
-			g.op("VFMADD231", x[i], w[3*y+i], to)
+			g.op("VFMADD231", x[i], w[3*y+i].vector(), to)
 		}
 	}
 	when := func(flag, label string) {
@@ -51,12 +55,12 @@ func (g *gen) depthwise(stride int) {
 
 	g.Label("channel")
 	for i := range w {
-		g.broadcast(operand.Mem{Base: weights, Disp: i * g.size}, w[i])
+		w[i].load()
 	}
-	g.broadcast(operand.Mem{Base: bias}, start)
+	start.load()
 	g.XORQ(j, j)
 	g.Label("column")
-	g.lanesOf(stored, "q", 0, 1, j, false)
+	outputs.prepare()
 	load.masks()
 	g.LEAQ(operand.Mem{Base: dst, Index: j, Scale: uint8(g.size)}, to)
 	if stride == 1 {
@@ -66,23 +70,23 @@ func (g *gen) depthwise(stride int) {
 		g.LEAQ(operand.Mem{Base: src, Index: from, Scale: uint8(g.size)}, from)
 	}
 	g.MOVQ(g.argument("m"), rows)
-	g.op("VMOVA", start, sum)
+	start.copy(sum)
 	when("above", "center")
 	g.SUBQ(lds, from)
 	load.row()
 	g.ADDQ(lds, from)
 	add(0, sum)
-	store := func() {
+	store := func(label string) {
 		// The last source wins if it is NaN, so a NaN stays one.
-		g.op("VMAX", sum, floor, sum)
-		g.put(sum, &mask{stored}, operand.Mem{Base: to})
+		g.op("VMAX", sum, floor.vector(), sum)
+		outputs.row(sum, label)
 		g.ADDQ(ldd, to)
 	}
 	g.Label("center")
 	load.row()
 	add(1, sum)
 	if stride == 1 {
-		g.op("VMOVA", start, next)
+		start.copy(next)
 		add(0, next)
 	}
 	g.DECQ(rows)
@@ -92,9 +96,9 @@ func (g *gen) depthwise(stride int) {
 		g.Label("row")
 		load.row()
 		add(2, sum)
-		store()
+		store("row")
 		g.op("VMOVA", next, sum)
-		g.op("VMOVA", start, next)
+		start.copy(next)
 		add(1, sum)
 		add(0, next)
 		g.ADDQ(lds, from)
@@ -104,8 +108,8 @@ func (g *gen) depthwise(stride int) {
 	} else {
 		load.row()
 		add(2, sum)
-		store()
-		g.op("VMOVA", start, sum)
+		store("row")
+		start.copy(sum)
 		add(0, sum)
 		g.ADDQ(lds, from)
 		g.JMP(operand.LabelRef("center"))
@@ -116,7 +120,7 @@ func (g *gen) depthwise(stride int) {
 	load.row()
 	add(2, sum)
 	g.Label("done")
-	store()
+	store("last")
 	g.ADDQ(operand.U32(uint64(g.lanes())), j)
 	g.CMPQ(j, g.argument("q"))
 	g.JLT(operand.LabelRef("column"))
@@ -136,16 +140,57 @@ func (g *gen) depthwise(stride int) {
 	g.end()
 }
 
+// scalar is a number in memory that is wanted in all lanes of a vector. If it is not held in a register it is
+// read at each use.
+type scalar struct {
+	g    *gen
+	at   operand.Mem
+	held reg.VecVirtual
+}
+
+func (g *gen) scalar(at operand.Mem, held bool) scalar {
+	s := scalar{g: g, at: at}
+	if held {
+		s.held = g.vector()
+	}
+	return s
+}
+
+// load fills the register, if there is one.
+func (s scalar) load() {
+	if s.held != nil {
+		s.g.broadcast(s.at, s.held)
+	}
+}
+
+// vector is the register, or a new one that is filled now.
+func (s scalar) vector() reg.VecVirtual {
+	if s.held != nil {
+		return s.held
+	}
+	v := s.g.vector()
+	s.g.broadcast(s.at, v)
+	return v
+}
+
+func (s scalar) copy(to reg.VecVirtual) {
+	if s.held != nil {
+		s.g.op("VMOVA", s.held, to)
+		return
+	}
+	s.g.broadcast(s.at, to)
+}
+
 // pixelLoads prepares the loads of a vector of columns, and loads those of a row.
 type pixelLoads struct{ masks, row func() }
 
 // pixels loads into x what is left of a vector of columns, in it and right of it. Those of a stride of
-// 2 are every other one of twice as many.
+// 2 are every other one of twice as many, for AVX2 in the order of everyOther.
 func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pixelLoads {
 	if stride == 1 {
 		var k [3]reg.Register
 		for i := range k {
-			k[i] = g.K()
+			k[i] = g.maskRegister()
 		}
 		return pixelLoads{
 			masks: func() {
@@ -154,18 +199,17 @@ func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pix
 				}
 			},
 			row: func() {
+				g.fetchBeside(from)
 				for i := range x {
 					g.get(operand.Mem{Base: from, Disp: (i - 1) * g.size}, &mask{k[i]}, x[i])
 				}
 			},
 		}
 	}
-	even, odd, half, beside := g.vector(), g.vector(), g.vector(), g.vector()
-	g.VMOVUPS(g.alternate(0), even)
-	g.VMOVUPS(g.alternate(1), odd)
+	everyOther, half := g.everyOther(), g.vector()
 	var k [4]reg.Register // two vectors from the column on, two from the one left of it
 	for i := range k {
-		k[i] = g.K()
+		k[i] = g.maskRegister()
 	}
 	return pixelLoads{
 		masks: func() {
@@ -175,17 +219,93 @@ func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pix
 			}
 		},
 		row: func() {
-			at := func(i int) operand.Mem {
-				return operand.Mem{Base: from, Disp: i%2*g.isa.Bytes - i/2*g.size}
+			get := func(i int, to reg.VecVirtual) {
+				g.get(operand.Mem{Base: from, Disp: i%2*g.isa.Bytes - i/2*g.size}, &mask{k[i]}, to)
 			}
-			g.get(at(0), &mask{k[0]}, x[1])
-			g.get(at(1), &mask{k[1]}, half)
-			g.get(at(2), &mask{k[2]}, x[0])
-			g.get(at(3), &mask{k[3]}, beside)
+			g.fetchBeside(from)
+			get(0, x[1])
+			get(1, half)
 			g.op("VMOVA", x[1], x[2])
-			g.op("VPERMT2", half, even, x[1])
-			g.op("VPERMT2", half, odd, x[2])
-			g.op("VPERMT2", beside, even, x[0])
+			everyOther(0, half, x[1])
+			everyOther(1, half, x[2])
+			get(2, x[0])
+			get(3, half)
+			everyOther(0, half, x[0])
+		},
+	}
+}
+
+// fetchBeside fetches what a row has a line behind the columns: the hardware does not look ahead across the
+// rows that a vector of columns is read from. AVX-512 does without.
+func (g *gen) fetchBeside(from reg.GPVirtual) {
+	if !g.wide() {
+		g.PREFETCHT0(operand.Mem{Base: from, Disp: 64})
+	}
+}
+
+// everyOther keeps in a vector every other lane of it and one behind it, from the first or the second on. AVX2
+// leaves its middle quarters in each other's place: see inOrder.
+func (g *gen) everyOther() func(first int, behind, v reg.VecVirtual) {
+	if g.wide() {
+		index := [2]reg.VecVirtual{g.vector(), g.vector()}
+		for first, v := range index {
+			g.VMOVUPS(g.alternate(first), v)
+		}
+		return func(first int, behind, v reg.VecVirtual) { g.op("VPERMT2", behind, index[first], v) }
+	}
+	lanes := [2]operand.U8{0b10_00_10_00, 0b11_01_11_01}
+	if g.size == 8 {
+		lanes = [2]operand.U8{0b0000, 0b1111}
+	}
+	return func(first int, behind, v reg.VecVirtual) { g.op("VSHUF", lanes[first], behind, v, v) }
+}
+
+// inOrder puts what AVX2 has computed of pixels of everyOther in their order: one swap for an output, instead
+// of one for each vector of pixels.
+func (g *gen) inOrder(v reg.VecVirtual) { g.VPERMPD(operand.U8(0b11_01_10_00), v, v) }
+
+// columnStores prepares the stores of a vector of columns, and stores the one of a row.
+type columnStores struct {
+	prepare func()
+	row     func(sum reg.VecVirtual, label string)
+}
+
+// outputs stores vectors of outputs from column j on. AVX2 has no quick store of a part of a vector. So it
+// moves the last vector of a row back to end with the row; what it stores behind a row that is shorter than a
+// vector gives way to the next row, and only where the channel ends a part is stored.
+func (g *gen) outputs(stride int, dst, to, ldd, j reg.GPVirtual) columnStores {
+	if g.wide() {
+		k := g.maskRegister()
+		return columnStores{
+			prepare: func() { g.lanesOf(k, "q", 0, 1, j, false) },
+			row:     func(sum reg.VecVirtual, _ string) { g.put(sum, &mask{k}, operand.Mem{Base: to}) },
+		}
+	}
+	whole := g.GP64() // where the last whole vector of the channel is
+	return columnStores{
+		prepare: func() {
+			back, zero := g.GP64(), g.GP64()
+			g.MOVQ(g.argument("q"), back)
+			g.XORQ(zero, zero)
+			g.SUBQ(operand.U32(uint64(g.lanes())), back)
+			g.CMOVQLT(zero, back)
+			g.CMPQ(j, back)
+			g.CMOVQGT(back, j)
+			g.MOVQ(g.argument("m"), whole)
+			g.IMULQ(ldd, whole)
+			g.LEAQ(operand.Mem{Base: dst, Index: whole, Scale: 1, Disp: -g.isa.Bytes}, whole)
+		},
+		row: func(sum reg.VecVirtual, label string) {
+			if stride == 2 {
+				g.inOrder(sum)
+			}
+			g.CMPQ(to, whole)
+			g.JHI(operand.LabelRef(label + "part"))
+			g.put(sum, nil, operand.Mem{Base: to})
+			g.JMP(operand.LabelRef(label + "stored"))
+			g.Label(label + "part")
+			g.put(sum, g.mask(g.load("q")), operand.Mem{Base: to})
+			g.Label(label + "stored")
 		},
 	}
 }
@@ -205,6 +325,18 @@ func (g *gen) lanesOf(k reg.Register, row string, more, scale int, j reg.GPVirtu
 	g.MOVQ(operand.I32(int32(g.lanes())), bound)
 	g.CMPQ(n, bound)
 	g.CMOVQGT(bound, n)
+	if !g.wide() {
+		g.firstLanes(n, k)
+		if before {
+			zero := g.vector()
+			g.TESTQ(j, j)
+			g.JNE(operand.LabelRef("within"))
+			g.op("VXOR", zero, zero, zero)
+			g.op("VBLEND", operand.U8(1), zero, k, k)
+			g.Label("within")
+		}
+		return
+	}
 	g.MOVQ(operand.I32(-1), bound)
 	g.BZHIQ(n, bound, bound)
 	if before {

@@ -31,10 +31,8 @@ func main() {
 				g.copyColumns()
 				g.transpose()
 				g.taps()
-				if g.wide() {
-					g.depthwise(1)
-					g.depthwise(2)
-				}
+				g.depthwise(1)
+				g.depthwise(2)
 				g.constants()
 			})
 			if err != nil {

@@ -21,15 +21,28 @@ func (g *gen) mask(n reg.GPVirtual) *mask {
 		g.KMOVW(bits.As32(), k)
 		return &mask{k}
 	}
-	// The table holds a vector of ones and one of zeros: a load n elements
-	// before their border gives n lanes of ones.
-	base, at, v := g.GP64(), g.GP64(), g.YMM()
+	v := g.YMM()
+	g.firstLanes(n, v)
+	return &mask{v}
+}
+
+// firstLanes makes v the mask of AVX2 of the first n lanes, 0 <= n <= lanes. The table holds a vector of ones
+// and one of zeros: a load n elements before their border gives n lanes of ones.
+func (g *gen) firstLanes(n reg.GPVirtual, v reg.Register) {
+	base, at := g.GP64(), g.GP64()
 	g.LEAQ(operand.NewDataAddr(g.symbol("Mask"), g.isa.Bytes), base)
 	g.MOVQ(n, at)
 	g.bytes(at)
 	g.SUBQ(at, base)
 	g.VMOVUPS(operand.Mem{Base: base}, v)
-	return &mask{v}
+}
+
+// maskRegister is a new register for a mask.
+func (g *gen) maskRegister() reg.Register {
+	if g.wide() {
+		return g.K()
+	}
+	return g.vector()
 }
 
 // get loads a vector; the lanes left out are 0.
