@@ -27,7 +27,7 @@ func (c *Calibrator) controlSteps() []step {
 		}
 		d := dtypes[i]
 		label := fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s)
-		steps = append(steps, c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) error {
+		steps = append(steps, c.pairStep(label, pattern, s, d, c.all(), func(ctx context.Context, scale float64) error {
 			return c.measureControl(ctx, kind, pattern, s, d, part, scale)
 		}))
 	}

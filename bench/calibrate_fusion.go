@@ -22,7 +22,7 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 				for n, way := range c.ways(pattern, i, d) {
 					label := fmt.Sprintf("%s %s %s, %s", pattern.Name, d, s, way)
 					at := -1 // of FusionProfiles, once it is measured
-					pair := c.pairStep(label, pattern, s, d, func(ctx context.Context, scale float64) (err error) {
+					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) (err error) {
 						at, err = c.compareFusion(ctx, pattern, s, d, way, scale, at)
 						return err
 					})
@@ -39,7 +39,7 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 }
 
 // pairStep plans a pair or a control.
-func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.DType, run func(ctx context.Context, scale float64) error) step {
+func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.DType, on Place, run func(ctx context.Context, scale float64) error) step {
 	set := c.Runner.Settings
 	least := c.pairTime(pattern, s, d, 0)
 	return step{
@@ -47,6 +47,7 @@ func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.D
 		cost:  least + 2*set.WarmUp + set.PairBudget,
 		least: least,
 		usual: 2*set.WarmUp + c.pairTime(pattern, s, d, set.PairBudget),
+		takes: func() time.Duration { return c.firstLook(pattern, s, d, on) },
 		run:   run,
 	}
 }
@@ -185,6 +186,15 @@ func (c *Calibrator) affordablePair(chain Chain, d schema.DType, p Place) error 
 		return nil
 	}
 	return c.affordable(time.Duration(float64(stat.Looks[0]*quad) * float64(chain.FLOP()) / peak))
+}
+
+// firstLook estimates what the blocks of the first look take.
+func (c *Calibrator) firstLook(pattern Pattern, s Shape, d schema.DType, on Place) time.Duration {
+	chain, err := pattern.In(d).Build(s, on)
+	if err != nil {
+		return 0 // as long as it takes to say so
+	}
+	return time.Duration(stat.Looks[0]*quad) * c.at(chain.FLOP(), d, on)
 }
 
 // FusionEntry describes a comparison as the profile does.

@@ -72,11 +72,7 @@ func (m matmulCase) once() time.Duration {
 // one to verify and some samples.
 func least(once time.Duration) time.Duration { return (1 + fewSamples) * once }
 
-// long cases wait until all else is measured: if the budget runs short, they are
-// what is left out.
-func (m matmulCase) long() bool { return least(m.once()) > 2500*time.Millisecond }
-
-func (m matmulCase) short() bool { return !m.long() }
+func (m matmulCase) every() bool { return true }
 
 func (m matmulCase) again() bool { return m.headline }
 
@@ -101,6 +97,7 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 		label: caseLabel(m.pattern.Name, m.dtype, m.shape, m.place),
 		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+m.once(), least(m.once())),
 		least: caseOverhead + least(m.once()),
+		takes: func() time.Duration { return least(c.at(m.chain.FLOP(), m.dtype, m.place)) },
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureMatmul(ctx, m, scale*share)
 		},

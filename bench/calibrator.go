@@ -55,18 +55,24 @@ type Progress struct {
 
 // step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
 // how much of that, beyond what it takes in any case, is left to it when the budget runs
-// short. What usually ends long before tells its usual time.
+// short. What usually ends long before tells its usual time. What may take long says how long it
+// takes at the least, at the rates that were measured before.
 type step struct {
 	label string
 	cost  time.Duration
 	least time.Duration // of the cost
 	usual time.Duration // 0 for the cost
+	takes func() time.Duration
 	run   func(ctx context.Context, scale float64) error
 }
 
 // minScale is the share of the planned time below which no step is cut: when the
 // budget runs short, the first steps are measured and the last ones skipped.
 const minScale = 0.2
+
+// longShare of the budget is what a step may take in its turn. A longer one waits until all
+// others had theirs: if the budget runs short, it is what is left out.
+const longShare = 1.0 / 60
 
 // Run calibrates the device. It returns an error if ctx ended: what was measured by
 // then comes with the state to resume it. The only other one is ErrResume.
@@ -101,6 +107,11 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 	begin, first := c.Runner.Now(), usual
 	for len(steps) > 0 && ctx.Err() == nil {
 		s := steps[0]
+		if s.takes != nil && float64(s.takes()) > longShare*float64(c.Options.Budget) {
+			s.takes = nil
+			steps = append(steps[1:], s)
+			continue
+		}
 		left := c.deadline.Sub(c.Runner.Now())
 		pace := 1.0 // at which the steps so far took their usual time
 		if done := first - usual; done > 0 {
@@ -155,7 +166,7 @@ func (c *Calibrator) plan() []step {
 	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, c.matmulSteps(matmulCase.short)...)
+	steps = append(steps, c.matmulSteps(matmulCase.every)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
@@ -170,8 +181,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.operationSteps()...)
 	steps = append(steps, c.matmulSteps(matmulCase.again)...)
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, otherWays...)
-	return append(steps, c.matmulSteps(matmulCase.long)...)
+	return append(steps, otherWays...)
 }
 
 // name gives each step a label of its own.

@@ -277,6 +277,63 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What is long at the rates that were measured waits until all else is done, and is what a short
+// budget leaves out.
+func TestLongStepsWait(t *testing.T) {
+	const flop = 1e9
+	for _, k := range []struct {
+		lasts time.Duration // each of the other steps
+		want  []string
+	}{
+		{time.Second, []string{"peak", "short", "last", "long"}},
+		{7 * time.Second, []string{"peak", "short", "last"}},
+	} {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Default)
+		c.Options.Budget = 20 * time.Second
+		var done []string
+		add := func(label string, flop int64) step {
+			return step{label: label, cost: k.lasts, run: func(context.Context, float64) error {
+				done = append(done, label)
+				f.now = f.now.Add(k.lasts)
+				c.computed = append(c.computed, computed{
+					operation: "peak_fma", dtype: schema.FP32, flop: flop, Measurement: Measurement{Seconds: []float64{1}},
+				})
+				return nil
+			}, takes: func() time.Duration { return c.at(flop, schema.FP32, Place{}) }}
+		}
+		// A second at the peak: more than a sixtieth of the budget.
+		dev, _, err := c.run(context.Background(), []step{add("peak", flop), add("long", flop), add("short", flop/10), add("last", flop/10)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := slices.IndexFunc(dev.Unavailable, func(u schema.Unavailable) bool { return u.What == "long" }) >= 0
+		if !slices.Equal(done, k.want) || left == slices.Contains(done, "long") {
+			t.Errorf("steps of %v: %v, long left out %t; want %v", k.lasts, done, left, k.want)
+		}
+	}
+}
+
+// A product is as fast as the last one, which may be far from the register peak.
+func TestTimeAtMeasuredRates(t *testing.T) {
+	c := fakeCalibrator(newFake(), schema.Quick)
+	if got := c.at(1e9, schema.FP32, Place{}); got != 0 {
+		t.Errorf("%v before anything was measured, want 0", got)
+	}
+	for _, k := range []struct {
+		operation string
+		seconds   float64
+		want      time.Duration
+	}{{"peak_fma", 0.1, 100 * time.Millisecond}, {"matmul", 0.5, 500 * time.Millisecond}, {"matmul", 0.4, 400 * time.Millisecond}} {
+		c.computed = append(c.computed, computed{
+			operation: k.operation, dtype: schema.FP32, flop: 1e9, Measurement: Measurement{Seconds: []float64{k.seconds}},
+		})
+		if got := c.at(1e9, schema.FP32, Place{}).Round(time.Millisecond); got != k.want {
+			t.Errorf("%v behind %s, want %v", got, k.operation, k.want)
+		}
+	}
+}
+
 // What the host disturbed is measured again, and the disturbed samples are dropped.
 func TestDisturbedIsMeasuredAgain(t *testing.T) {
 	f := newFake()

@@ -24,6 +24,21 @@ func once(flop, bytes int64, d schema.DType, on Place) time.Duration {
 	return time.Duration(float64(flop)*float64(d.Bytes())/perNanosecond + float64(bytes)/bandwidth)
 }
 
+// at is the time of so many FLOP at the rate of the matmul that was measured last, or of the
+// register peak; 0 if neither was.
+func (c *Calibrator) at(flop int64, d schema.DType, on Place) time.Duration {
+	rate := c.peak(d, on) // FLOP a nanosecond
+	for i := range c.computed {
+		if m := &c.computed[i]; m.operation == "matmul" && m.dtype == d && m.place == on {
+			rate = m.gflops()
+		}
+	}
+	if rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(flop) / rate)
+}
+
 // pairTime estimates what comparing both sides takes, warmed up: all blocks, as long as
 // the budget has time for them, and those of the first look whatever it is.
 func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
