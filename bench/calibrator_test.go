@@ -227,6 +227,7 @@ func scripted(t *testing.T, f *fake, c *Calibrator, golden string) {
 
 // What a calibration meets on the way is recorded and costs nothing else.
 func TestFailuresAreRecorded(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.wrong, f.none = "gemm+bias+relu", "gemm+bias+gelu"
 	f.clock = func(n int) float64 { return 3000 }
@@ -388,6 +389,7 @@ func TestDisturbedLevelIsMeasuredAgain(t *testing.T) {
 
 // A pair that was measured while the workers were apart is decided once they are not.
 func TestApartIsMeasuredAgain(t *testing.T) {
+	long(t)
 	verdicts := func(apart int) (dev schema.Device, decided int) {
 		f := newFake()
 		c := fakeCalibrator(f, schema.Quick)
@@ -513,6 +515,7 @@ func TestInterruptEndsCalibration(t *testing.T) {
 
 // Rates that cannot be true are flagged and not quoted.
 func TestImplausiblePeakIsNotQuoted(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.clock = func(int) float64 { return 1000 } // a third of what the rates need
 	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())

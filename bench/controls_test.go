@@ -10,6 +10,7 @@ import (
 
 // On a quiet machine no control fails, and every group has one.
 func TestControlsPass(t *testing.T) {
+	long(t)
 	dev, _, err := fakeCalibrator(newFake(), schema.Quick).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
