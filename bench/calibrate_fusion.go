@@ -47,7 +47,7 @@ func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.D
 		cost:  least + 2*set.WarmUp + set.PairBudget,
 		least: least,
 		usual: 2*set.WarmUp + c.pairTime(pattern, s, d, set.PairBudget),
-		takes: func() time.Duration { return c.firstLook(pattern, s, d, on) },
+		takes: func() time.Duration { return c.takesPair(pattern, s, d, on) },
 		run:   run,
 	}
 }
@@ -185,16 +185,19 @@ func (c *Calibrator) affordablePair(chain Chain, d schema.DType, p Place) error 
 	if peak == 0 {
 		return nil
 	}
-	return c.affordable(time.Duration(float64(stat.Looks[0]*quad) * float64(chain.FLOP()) / peak))
+	return c.affordable(firstLook(time.Duration(float64(chain.FLOP()) / peak)))
 }
 
-// firstLook estimates what the blocks of the first look take.
-func (c *Calibrator) firstLook(pattern Pattern, s Shape, d schema.DType, on Place) time.Duration {
+// firstLook is what its blocks take, at so much for one execution.
+func firstLook(once time.Duration) time.Duration { return time.Duration(stat.Looks[0]*quad) * once }
+
+// takesPair is the time of the first look at the rates that were measured.
+func (c *Calibrator) takesPair(pattern Pattern, s Shape, d schema.DType, on Place) time.Duration {
 	chain, err := pattern.In(d).Build(s, on)
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
-	return time.Duration(stat.Looks[0]*quad) * c.at(chain.FLOP(), d, on)
+	return firstLook(c.at(chain.FLOP(), d, on))
 }
 
 // FusionEntry describes a comparison as the profile does.

@@ -11,10 +11,11 @@ import (
 // emitTile writes one tile of rows x vecs.
 func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	at := func(s string) string { return fmt.Sprintf("%s%dx%d", s, rows, vecs) }
-	acc := func(i, j int) reg.VecPhysical { return u.V(i*vecs + j) }
-	used := rows * vecs * u.sets(rows, vecs)
-	// Step n adds to a set of its own of as many.
-	set := func(n, i, j int) reg.VecPhysical { return u.V(n%u.sets(rows, vecs)*rows*vecs + i*vecs + j) }
+	sets := u.sets(rows, vecs)
+	used := rows * vecs * sets
+	// Step n adds to one of the sets, of which the first begins with C and ends as C.
+	set := func(n, i, j int) reg.VecPhysical { return u.V((n%sets*rows+i)*vecs + j) }
+	acc := func(i, j int) reg.VecPhysical { return set(0, i, j) }
 	b := func(j int) reg.VecPhysical { return u.V(used + j) }
 	spare := min(u.Regs-used-vecs, 4)
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
@@ -195,7 +196,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	c.JNZ(LabelRef(at("one")))
 
 	c.Label(at("store"))
-	for n := 1; n < u.sets(rows, vecs); n++ {
+	for n := 1; n < sets; n++ {
 		for i := range rows {
 			for j := range vecs {
 				add(set(n, i, j), acc(i, j), acc(i, j))
