@@ -217,8 +217,8 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 }
 
 // measureAgain repeats what the host disturbed, in turn, as long as there is time: a
-// disturbance of seconds is over by then. What a verdict waits for comes first. A repetition that
-// fails changes nothing.
+// disturbance of seconds is over by then. One that never ends does not more than double the time
+// of the run. What a verdict waits for comes first. A repetition that fails changes nothing.
 func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) {
 	turn := func(s disturbedStep) int {
 		if s.verdict {
@@ -227,6 +227,9 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		return 1
 	}
 	slices.SortStableFunc(again, func(a, b disturbedStep) int { return turn(a) - turn(b) })
+	now := c.Runner.Now()
+	spent := now.Sub(c.deadline.Add(-c.Options.Budget))
+	c.deadline = earlier(c.deadline, now.Add(spent))
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]
@@ -239,6 +242,13 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		_ = s.run(ctx, scale)
 		again = c.appendDisturbed(again, s.step)
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

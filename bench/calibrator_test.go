@@ -387,6 +387,24 @@ func TestDisturbedLevelIsMeasuredAgain(t *testing.T) {
 	}
 }
 
+// A neighbour that never rests does not keep the run going for all of its budget.
+func TestNoEndOfDisturbance(t *testing.T) {
+	took := func(reasons ...string) time.Duration {
+		f := newFake()
+		f.reasons, f.calm = reasons, math.MaxInt
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.Patterns, c.Options.Budget = nil, time.Hour
+		begin := c.Runner.Now()
+		if _, _, err := c.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return c.Runner.Now().Sub(begin)
+	}
+	if quiet, busy := took(), took("a neighbour"); busy > 3*quiet {
+		t.Errorf("%v beside a neighbour, %v without", busy, quiet)
+	}
+}
+
 // A pair that was measured while the workers were apart is decided once they are not.
 func TestApartIsMeasuredAgain(t *testing.T) {
 	long(t)
