@@ -7,16 +7,16 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEvenOddAVX512, sgemmPackRunAVX512}
+			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEvenOddAVX512, sgemmPackRunAVX512, nil}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, sgemmEvenOddAVX2, sgemmPackRunAVX2}
+			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, sgemmEvenOddAVX2, sgemmPackRunAVX2, sgemmPackTapsAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEvenOddAVX512, dgemmPackRunAVX512}
+			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEvenOddAVX512, dgemmPackRunAVX512, nil}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, dgemmEvenOddAVX2, dgemmPackRunAVX2}
+			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, dgemmEvenOddAVX2, dgemmPackRunAVX2, dgemmPackTapsAVX2}
 		}
 	}
 	if all == nil {
@@ -82,3 +82,11 @@ func sgemmPackRunAVX2(dst *float32, row int, src *float32, channel, n, at, ahead
 
 //go:noescape
 func dgemmPackRunAVX2(dst *float64, row int, src *float64, channel, n, at, ahead, mask int)
+
+// The functions below do what convKernels says of packTaps.
+
+//go:noescape
+func sgemmPackTapsAVX2(dst *float32, row int, src *float32, n, at int, places, masks *int)
+
+//go:noescape
+func dgemmPackTapsAVX2(dst *float64, row int, src *float64, n, at int, places, masks *int)

@@ -40,6 +40,9 @@ type convKernels[T float] struct {
 	// for p < n and i < row, two vectors at most, and fetches what is ahead elements further.
 	// It may be nil.
 	packRun func(dst *T, row int, src *T, channel, n, at, ahead, mask int)
+	// packTaps writes dst[p*row+i] = src[places[p]+at+i] where bit i of masks[p] is set, or 0, for
+	// p < n and i < row, which is one vector or two. It may be nil.
+	packTaps func(dst *T, row int, src *T, n, at int, places, masks *int)
 }
 
 func newIm2col[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *im2col[T] {

@@ -51,7 +51,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		return nil
 	}
 	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride), width: s.q()}
-	if s.r*s.s > 1 && m.channels < minRun && g.tileTaps != nil {
+	if s.r*s.s > 1 && m.channels < minRun && (g.tileTaps != nil || ck.packTaps != nil) {
 		m.block = 1
 	}
 	for tap := range s.r * s.s {
@@ -144,6 +144,10 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 
 // pack does for im2col(X) what gemm.packB does for a matrix, from its planes.
 func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
+	if m.tapByTap() {
+		m.packByTaps(dst, planes, p0, kc, j0, j1)
+		return
+	}
 	for p := 0; p < kc; {
 		channel, tap, n := m.run(p0+p, kc-p)
 		from := &planes[channel*m.planes()]
@@ -153,6 +157,20 @@ func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
 			m.packRun(to, width, from, m.planes(), n, m.at[tap]+j, m.nr, m.masks[j/m.nr*len(m.taps)+tap])
 		}
 		p += n
+	}
+}
+
+// packByTaps is pack where the taps of a channel follow each other.
+func (m *shifts[T]) packByTaps(dst, planes []T, p0, kc, j0, j1 int) {
+	for j := j0; j < j1; j += m.nr {
+		width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
+		to, masks := dst[(j-j0)*kc:][:kc*width], m.masks[j/m.nr*len(m.taps):]
+		for p := 0; p < kc; {
+			tap := (p0 + p) % len(m.taps)
+			n := min(len(m.taps)-tap, kc-p)
+			m.packTaps(&to[p*width], width, &planes[0], n, j, &m.places[p0+p], &masks[tap])
+			p += n
+		}
 	}
 }
 
@@ -199,7 +217,7 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 
 // tapByTap says that the taps of a channel follow each other.
 func (m *shifts[T]) tapByTap() bool {
-	return m.tileTaps != nil && m.block == 1 && len(m.taps) > 1
+	return m.block == 1 && len(m.taps) > 1 && (m.tileTaps != nil || m.packTaps != nil)
 }
 
 // evenOddPortable splits rows of n elements; see convKernels.

@@ -626,3 +626,55 @@ onemasked:
 done:
 	VZEROUPPER
 	RET
+
+// func dgemmPackTapsAVX2(dst *float64, row int, src *float64, n int, at int, places *int, masks *int)
+// Requires: AVX, AVX2
+TEXT ·dgemmPackTapsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+16(FP), DX
+	MOVQ    at+32(FP), AX
+	SHLQ    $0x03, AX
+	ADDQ    AX, DX
+	MOVQ    row+8(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    n+24(FP), R8
+	MOVQ    places+40(FP), R9
+	MOVQ    masks+48(FP), R10
+	VMOVUPS dgemmLaneBits<>+0(SB), Y8
+	CMPQ    SI, $0x00000020
+	JLE     one
+
+two:
+	MOVQ         (R9), AX
+	VPBROADCASTQ (R10), Y9
+	VPAND        Y8, Y9, Y2
+	VPCMPEQQ     Y8, Y2, Y2
+	VMASKMOVPD   (DX)(AX*8), Y2, Y0
+	VMOVUPD      Y0, (DI)
+	VPSRLQ       $0x04, Y9, Y9
+	VPAND        Y8, Y9, Y3
+	VPCMPEQQ     Y8, Y3, Y3
+	VMASKMOVPD   32(DX)(AX*8), Y3, Y1
+	VMOVUPD      Y1, 32(DI)
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         SI, DI
+	DECQ         R8
+	JNZ          two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ         (R9), AX
+	VPBROADCASTQ (R10), Y9
+	VPAND        Y8, Y9, Y2
+	VPCMPEQQ     Y8, Y2, Y2
+	VMASKMOVPD   (DX)(AX*8), Y2, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         SI, DI
+	DECQ         R8
+	JNZ          one
+	VZEROUPPER
+	RET

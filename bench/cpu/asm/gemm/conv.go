@@ -70,7 +70,7 @@ func (t target) setMask(c *build.Context, i int) {
 		return
 	}
 	// Without mask registers: a lane is all ones where its bit is set.
-	bits := Mem{Symbol: Symbol{Name: t.prefix + "gemmLaneBits", Static: true}, Base: reg.StaticBase}
+	bits := t.bitsOfLanes()
 	c.VMOVD(reg.EAX, reg.X7)
 	if t.size == 4 {
 		c.VPBROADCASTD(reg.X7, reg.Y7)
@@ -83,7 +83,12 @@ func (t target) setMask(c *build.Context, i int) {
 	}
 }
 
-// laneBits is the table of setMask.
+// bitsOfLanes has in each lane the bit of it.
+func (t target) bitsOfLanes() Mem {
+	return Mem{Symbol: Symbol{Name: t.prefix + "gemmLaneBits", Static: true}, Base: reg.StaticBase}
+}
+
+// laneBits is the table of bitsOfLanes.
 func (t target) laneBits(c *build.Context) {
 	if t.Bytes == 64 {
 		return

@@ -93,6 +93,7 @@ func main() {
 				} else {
 					t.evenOddLanes(c)
 					t.packRunLanes(c)
+					t.packTaps(c)
 				}
 			})
 		}

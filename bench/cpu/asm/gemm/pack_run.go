@@ -130,3 +130,47 @@ func (t target) packRunLanes(c *build.Context) {
 	c.VZEROUPPER()
 	c.RET()
 }
+
+// packTaps writes a row of one vector or two for each of n taps.
+func (t target) packTaps(c *build.Context) {
+	dst, row, src, n, places, masks := reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.R9, reg.R10
+	t.function(c, "PackTaps", "dst *T, row int, src *T, n, at int, places, masks *int")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	t.elements(c, "at", reg.RAX)
+	c.ADDQ(reg.RAX, src)
+	t.elements(c, "row", row)
+	c.Load(c.Param("n"), n)
+	c.Load(c.Param("places"), places)
+	c.Load(c.Param("masks"), masks)
+	bits, mask := t.V(8), t.V(9)
+	c.VMOVUPS(t.bitsOfLanes(), bits)
+	broadcast, equal := pick(t, c.VPBROADCASTD, c.VPBROADCASTQ), pick(t, c.VPCMPEQD, c.VPCMPEQQ)
+	down := pick(t, c.VPSRLD, c.VPSRLQ)
+	masked, store := pick(t, c.VMASKMOVPS, c.VMASKMOVPD), pick(t, c.VMOVUPS, c.VMOVUPD)
+	body := func(label string, vecs int) {
+		c.Label(label)
+		c.MOVQ(Mem{Base: places}, reg.RAX)
+		broadcast(Mem{Base: masks}, mask)
+		for i := range vecs {
+			if i > 0 {
+				down(Imm(uint64(t.lanes())), mask, mask)
+			}
+			c.VPAND(bits, mask, t.V(2+i))
+			equal(bits, t.V(2+i), t.V(2+i))
+			masked(Mem{Base: src, Index: reg.RAX, Scale: uint8(t.size), Disp: i * t.Bytes}, t.V(2+i), t.V(i))
+			store(t.V(i), Mem{Base: dst, Disp: i * t.Bytes})
+		}
+		c.ADDQ(Imm(8), places)
+		c.ADDQ(Imm(8), masks)
+		c.ADDQ(row, dst)
+		c.DECQ(n)
+		c.JNZ(LabelRef(label))
+		c.VZEROUPPER()
+		c.RET()
+	}
+	c.CMPQ(row, U32(t.Bytes))
+	c.JLE(LabelRef("one"))
+	body("two", 2)
+	body("one", 1)
+}
