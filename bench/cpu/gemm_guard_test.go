@@ -3,7 +3,6 @@ package cpu
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"unsafe"
 )
@@ -70,9 +69,9 @@ func eachISA(t *testing.T, f func(t *testing.T, isa ISA)) {
 
 func newTestTeam(t testing.TB, n int) *team {
 	t.Helper()
-	cpus := make([]int, n)
+	allowed, cpus := allowedCPUs(t), make([]int, n)
 	for i := range cpus {
-		cpus[i] = (n + i) % runtime.NumCPU()
+		cpus[i] = allowed[(n+i)%len(allowed)]
 	}
 	tm, err := newTeam(cpus)
 	if err != nil {

@@ -258,6 +258,7 @@ func narrowPatterns(d schema.DType, group string) []string {
 
 func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threads int) {
 	t.Helper()
+	threads = min(threads, len(b.cpus))
 	if _, err := bench.Verify(b, caseOf(t, name, text, d, threads)); err != nil {
 		t.Errorf("%s %s %s %d threads: %v", name, text, d, threads, err)
 	}

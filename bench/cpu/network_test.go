@@ -22,7 +22,7 @@ func TestNetworks(t *testing.T) {
 			continue
 		}
 		for name, text := range shapes {
-			c := caseOf(t, name, text, d, 2)
+			c := caseOf(t, name, text, d, len(b.cpus))
 			p, err := bench.Lookup(name)
 			if err != nil {
 				t.Fatal(err)

@@ -70,7 +70,7 @@ func TestUnitsOfBackend(t *testing.T) {
 	if got := b.Limit(schema.INT8, bench.Place{Threads: 2}).FLOPPerCycle; got != 200 {
 		t.Errorf("limit %g, want 200", got)
 	}
-	for d, supported := range map[schema.DType]bool{schema.FP64: true, schema.FP32: true, schema.INT8: true, schema.BF16: false, schema.TF32: false} {
+	for d, supported := range map[schema.DType]bool{schema.FP64: true, schema.FP32: true, schema.INT8: true, schema.TF32: false} {
 		if got := b.Unsupported(d) == ""; got != supported {
 			t.Errorf("%s: %q", d, b.Unsupported(d))
 		}
