@@ -166,7 +166,7 @@ func (c *Calibrator) plan() []step {
 	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
 	steps = append(steps, c.peakSteps(c.places())...)
-	steps = append(steps, c.matmulSteps(matmulCase.every)...)
+	steps = append(steps, c.matmulSteps(false)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
@@ -179,7 +179,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, c.operationSteps()...)
-	steps = append(steps, c.matmulSteps(matmulCase.again)...)
+	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	return append(steps, otherWays...)
 }
@@ -227,9 +227,9 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		return 1
 	}
 	slices.SortStableFunc(again, func(a, b disturbedStep) int { return turn(a) - turn(b) })
-	now := c.Runner.Now()
-	spent := now.Sub(c.deadline.Add(-c.Options.Budget))
-	c.deadline = earlier(c.deadline, now.Add(spent))
+	left := c.deadline.Sub(c.Runner.Now())
+	spent := c.Options.Budget - left
+	c.deadline = c.deadline.Add(min(spent-left, 0))
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]
@@ -242,13 +242,6 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		_ = s.run(ctx, scale)
 		again = c.appendDisturbed(again, s.step)
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

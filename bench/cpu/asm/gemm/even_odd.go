@@ -9,12 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// evenOdd writes the even columns of rows of n elements to dst, and the odd ones `beside` elements
-// further, unless that is 0. It fetches what is `ahead` elements further, unless that is 0.
-func (t target) evenOdd(c *build.Context) {
-	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
-	left, from, to, count, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14, reg.RBX
-	tables := t.columns(c)
+// beginEvenOdd begins the function and loads its parameters, distances in bytes.
+func (t target) beginEvenOdd(c *build.Context, dst, ldd, beside, src, lds, rows, n, ahead reg.GPPhysical) {
 	t.function(c, "EvenOdd", "dst *T, ldd, beside int, src *T, lds, rows, n, ahead int")
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
@@ -26,6 +22,15 @@ func (t target) evenOdd(c *build.Context) {
 	}{{"ldd", ldd}, {"lds", lds}, {"ahead", ahead}, {"beside", beside}} {
 		t.elements(c, p.name, p.to)
 	}
+}
+
+// evenOdd writes the even columns of rows of n elements to dst, and the odd ones `beside` elements
+// further, unless that is 0. It fetches what is `ahead` elements further, unless that is 0.
+func (t target) evenOdd(c *build.Context) {
+	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
+	left, from, to, count, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R13, reg.R14, reg.RBX
+	tables := t.columns(c)
+	t.beginEvenOdd(c, dst, ldd, beside, src, lds, rows, n, ahead)
 	every := [2]reg.VecPhysical{t.V(30), t.V(31)}
 	for i, columns := range every {
 		c.VMOVUPS(tables[i], columns)
@@ -121,17 +126,7 @@ func (t target) columns(c *build.Context) (tables [2]Mem) {
 func (t target) evenOddLanes(c *build.Context) {
 	dst, ldd, src, lds, rows, n := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.R8, reg.R9
 	left, from, to, ahead, beside := reg.R10, reg.R11, reg.R12, reg.R14, reg.RBX
-	t.function(c, "EvenOdd", "dst *T, ldd, beside int, src *T, lds, rows, n, ahead int")
-	c.Load(c.Param("dst"), dst)
-	c.Load(c.Param("src"), src)
-	c.Load(c.Param("rows"), rows)
-	c.Load(c.Param("n"), n)
-	for _, p := range []struct {
-		name string
-		to   reg.GPPhysical
-	}{{"ldd", ldd}, {"lds", lds}, {"ahead", ahead}, {"beside", beside}} {
-		t.elements(c, p.name, p.to)
-	}
+	t.beginEvenOdd(c, dst, ldd, beside, src, lds, rows, n, ahead)
 	even, odd := Mem{Base: to}, Mem{Base: to, Index: beside, Scale: 1}
 	move := pick(t, c.VMOVUPS, c.VMOVUPD)
 	c.Label("row")

@@ -29,8 +29,7 @@ func (t target) packRun(c *build.Context) {
 	c.KSHIFTRQ(Imm(uint64(t.lanes())), reg.K3, reg.K4)
 	present, whole := []reg.OpmaskPhysical{reg.K1, reg.K2}, []reg.OpmaskPhysical{reg.K3, reg.K4}
 	load, store := pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z), pick(t, c.VMOVUPS, c.VMOVUPD)
-	body := func(label string, vecs int) {
-		c.Label(label)
+	t.oneOrTwo(c, row, n, func(vecs int) {
 		for i := range vecs {
 			load(Mem{Base: src, Disp: i * t.Bytes}, present[i], t.V(i))
 			store(t.V(i), whole[i], Mem{Base: dst, Disp: i * t.Bytes})
@@ -38,6 +37,15 @@ func (t target) packRun(c *build.Context) {
 		}
 		c.ADDQ(row, dst)
 		c.ADDQ(channel, src)
+	})
+}
+
+// oneOrTwo writes the loop over n rows for those of two vectors and for those of one, and ends the
+// function.
+func (t target) oneOrTwo(c *build.Context, row, n reg.GPPhysical, body func(vecs int)) {
+	loop := func(label string, vecs int) {
+		c.Label(label)
+		body(vecs)
 		c.DECQ(n)
 		c.JNZ(LabelRef(label))
 		c.VZEROUPPER()
@@ -45,8 +53,8 @@ func (t target) packRun(c *build.Context) {
 	}
 	c.CMPQ(row, U32(t.Bytes))
 	c.JLE(LabelRef("one"))
-	body("two", 2)
-	body("one", 1)
+	loop("two", 2)
+	loop("one", 1)
 }
 
 // packRunLanes is packRun for AVX2. It writes whole vectors, each over the end of the one before,
@@ -148,8 +156,7 @@ func (t target) packTaps(c *build.Context) {
 	broadcast, equal := pick(t, c.VPBROADCASTD, c.VPBROADCASTQ), pick(t, c.VPCMPEQD, c.VPCMPEQQ)
 	down := pick(t, c.VPSRLD, c.VPSRLQ)
 	masked, store := pick(t, c.VMASKMOVPS, c.VMASKMOVPD), pick(t, c.VMOVUPS, c.VMOVUPD)
-	body := func(label string, vecs int) {
-		c.Label(label)
+	t.oneOrTwo(c, row, n, func(vecs int) {
 		c.MOVQ(Mem{Base: places}, reg.RAX)
 		broadcast(Mem{Base: masks}, mask)
 		for i := range vecs {
@@ -164,13 +171,5 @@ func (t target) packTaps(c *build.Context) {
 		c.ADDQ(Imm(8), places)
 		c.ADDQ(Imm(8), masks)
 		c.ADDQ(row, dst)
-		c.DECQ(n)
-		c.JNZ(LabelRef(label))
-		c.VZEROUPPER()
-		c.RET()
-	}
-	c.CMPQ(row, U32(t.Bytes))
-	c.JLE(LabelRef("one"))
-	body("two", 2)
-	body("one", 1)
+	})
 }
