@@ -20,9 +20,9 @@ func bindLayerNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		}), nil
 	}
 	y := data[T](ws, c[0].In[1])
-	return inRepeats(ws, c, len(y)/n, func(i, j, m int) {
-		norm.ofSum(dst[i*n:][:m*n], src[i*n:][:m*n], y[j*n:][:m*n])
-	}), nil
+	return inRepeats(ws, c, len(y)/n, 2*n, func(room *T, i, j, m int) {
+		norm.ofSum(room, dst[i*n:][:m*n], src[i*n:][:m*n], y[j*n:][:m*n])
+	})
 }
 
 // bindRMSNorm divides rows by the root of their mean square.
@@ -51,25 +51,36 @@ func bindMaskedSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
 	src, mask, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
 	n := widthOf(c.Output())
-	return inRepeats(ws, c, len(mask)/n, func(i, j, m int) {
-		k.softmax(dst[i*n:], n, src[i*n:], n, mask[j*n:], n, m, n, 1)
-	}), nil
+	return inRepeats(ws, c, len(mask)/n, n, func(room *T, i, j, m int) {
+		k.softmaxBy(room, dst[i*n:], n, src[i*n:], n, mask[j*n:], n, m, n, 1)
+	})
 }
 
 // inRepeats lets each worker run f over its rows of the output: m of them from row i on,
-// which meet those from row j on of a matrix whose rows repeat.
-func inRepeats(ws *workspace, c bench.Chain, rows int, f func(i, j, m int)) *kernel {
+// which meet those from row j on of a matrix whose rows repeat. With a room, of so many elements, f
+// stores past the caches.
+func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(room *T, i, j, m int)) (*kernel, error) {
 	all := int(c.Output().Elems()) / widthOf(c.Output())
 	if rows == 0 {
 		rows = all
 	}
+	rooms, err := blocksOf[T](ws, elems)
+	if err != nil {
+		return nil, err
+	}
 	parts := partsOf(ws, all, 1)
-	return elementwise(ws, c.String(), func(w *worker) {
-		p := parts[w.id]
-		for i, j := p.lo, p.lo%rows; i < p.hi; j = 0 {
-			m := min(p.hi-i, rows-j)
-			f(i, j, m)
-			i += m
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return func(w *worker) {
+			var room *T
+			if nt {
+				room = &rooms[w.id][0]
+			}
+			p := parts[w.id]
+			for i, j := p.lo, p.lo%rows; i < p.hi; j = 0 {
+				m := min(p.hi-i, rows-j)
+				f(room, i, j, m)
+				i += m
+			}
 		}
-	})
+	}), nil
 }

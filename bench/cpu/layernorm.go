@@ -26,12 +26,12 @@ func (l *layerNorm[T]) rows(dst, src []T, nt bool) {
 	})
 }
 
-// ofSum writes the norms of the rows of src + y.
-func (l *layerNorm[T]) ofSum(dst, src, y []T) {
+// ofSum writes the norms of the rows of src + y: past the caches, if there is room for two rows.
+func (l *layerNorm[T]) ofSum(room *T, dst, src, y []T) {
 	n := len(l.gamma)
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from, with := dst[i*n:][:m*n], src[i*n:][:m*n], y[i*n:][:m*n]
-		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], n, n, n, m, n, l.eps)
+		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], room, n, n, n, m, n, l.eps)
 	})
 }
 

@@ -73,8 +73,9 @@ type vecKernels[T float] struct {
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
 	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
 	layerNorm func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)
-	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j].
-	addLayerNorm func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T)
+	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j]. With room for 2n elements it stores
+	// past the caches.
+	addLayerNorm func(dst, src, y, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T)
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
 	rmsNorm func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)

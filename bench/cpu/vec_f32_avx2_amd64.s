@@ -3985,22 +3985,22 @@ row:
 ntloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
-	PREFETCHT0 8224(R8)
+	PREFETCHT1 8224(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
 	VMOVUPS    64(R8), Y1
-	PREFETCHT0 8256(R8)
+	PREFETCHT1 8256(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8288(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 96(AX)
 	ADDQ       $+128, AX
@@ -4017,7 +4017,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4042,10 +4042,10 @@ mainloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 8192(R8)
-	PREFETCHT0 8224(R8)
-	PREFETCHT0 8256(R8)
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8224(R8)
+	PREFETCHT1 8256(R8)
+	PREFETCHT1 8288(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMAXPS     Y3, Y2, Y2
 	VMAXPS     Y5, Y4, Y4
@@ -4068,7 +4068,7 @@ maindone:
 singleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4086,7 +4086,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -4132,22 +4132,22 @@ row:
 ntloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
-	PREFETCHT0 8224(R8)
+	PREFETCHT1 8224(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
 	VMOVUPS    64(R8), Y1
-	PREFETCHT0 8256(R8)
+	PREFETCHT1 8256(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8288(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, 96(AX)
 	ADDQ       $+128, AX
@@ -4164,7 +4164,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4189,10 +4189,10 @@ mainloop:
 	VMOVUPS    32(R8), Y3
 	VMOVUPS    64(R8), Y5
 	VMOVUPS    96(R8), Y7
-	PREFETCHT0 8192(R8)
-	PREFETCHT0 8224(R8)
-	PREFETCHT0 8256(R8)
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8224(R8)
+	PREFETCHT1 8256(R8)
+	PREFETCHT1 8288(R8)
 	VADDPS     Y1, Y0, Y0
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -4215,7 +4215,7 @@ maindone:
 singleloop:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4233,7 +4233,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -4982,16 +4982,16 @@ last:
 
 ntloop:
 	VMOVUPS    (CX), Y0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPS   Y0, (AX)
 	VMOVUPS    32(CX), Y0
-	PREFETCHT0 32(R9)
+	PREFETCHT1 32(R9)
 	VMOVNTPS   Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
-	PREFETCHT0 64(R9)
+	PREFETCHT1 64(R9)
 	VMOVNTPS   Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
-	PREFETCHT0 96(R9)
+	PREFETCHT1 96(R9)
 	VMOVNTPS   Y0, 96(AX)
 	ADDQ       $+128, AX
 	ADDQ       $+128, CX
@@ -5006,7 +5006,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS    (CX), Y0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
@@ -6071,13 +6071,13 @@ row:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMAXPS       (R9)(R8*1), Y3, Y3
-	PREFETCHT0   32(R10)(R8*1)
+	PREFETCHT1   32(R10)(R8*1)
 	VMAXPS       32(R9)(R8*1), Y3, Y3
-	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT1   64(R10)(R8*1)
 	VMAXPS       64(R9)(R8*1), Y3, Y3
-	PREFETCHT0   96(R10)(R8*1)
+	PREFETCHT1   96(R10)(R8*1)
 	VMAXPS       96(R9)(R8*1), Y3, Y3
 	VMOVUPS      (DX)(R8*1), Y9
 	VMOVUPS      32(DX)(R8*1), Y12
@@ -6153,7 +6153,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMAXPS       (R9)(R8*1), Y3, Y3
 	VMOVUPS      (DX)(R8*1), Y9
 	VFMSUB213PS  Y4, Y2, Y9
@@ -6182,7 +6182,7 @@ expsingledone:
 	SHLQ         $0x02, DI
 	SUBQ         DI, R11
 	VMOVUPS      (R11), Y9
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMASKMOVPS   (R9)(R8*1), Y9, Y10
 	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y11
 	VBLENDVPS    Y9, Y10, Y11, Y10
@@ -6431,12 +6431,17 @@ row:
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+48(FP)
 	JZ           alone
-	CMPQ         n+56(FP), $+2048
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPB         nt+68(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+56(FP), $+2048
+	JG   alone
+
+together:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
@@ -6464,20 +6469,24 @@ nextshort:
 	VADDPS       Y8, Y1, Y1
 
 nextshifted:
-	CMPB  nt+68(FP), $0x00
-	JEQ   bothkept
-	TESTQ $0x0000003f, AX
-	JNE   bothkept
-	MOVQ  n+56(FP), R8
-	XORQ  DI, DI
-	SUBQ  $+32, R8
-	JLT   bothntmaindone
+	CMPB    nt+68(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+56(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+32, R8
+	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VSUBPS      Y1, Y8, Y8
 	VADDPS      Y8, Y2, Y2
@@ -6532,7 +6541,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VSUBPS      Y1, Y8, Y8
 	VADDPS      Y8, Y2, Y2
@@ -6555,7 +6564,7 @@ bothntsingledone:
 	SHLQ        $0x02, R8
 	SUBQ        R8, R11
 	VMOVUPS     (R11), Y8
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMASKMOVPS  (DX)(DI*1), Y8, Y9
 	VBLENDVPS   Y8, Y9, Y1, Y9
 	VSUBPS      Y1, Y9, Y9
@@ -6676,7 +6685,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  DX, BX
 	CMPB  nt+68(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -6687,10 +6695,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -6729,7 +6737,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -6744,11 +6752,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ        $+8, R8
 	JZ          alonentdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
 	SHLQ        $0x02, R8
-	SUBQ        R8, R11
-	VMOVUPS     (R11), Y1
-	PREFETCHT0  (BX)(DI*1)
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
 	VMASKMOVPS  (CX)(DI*1), Y1, Y2
 	VMASKMOVPS  (R9)(DI*1), Y1, Y3
 	VSUBPS      Y6, Y2, Y2
@@ -6841,17 +6849,20 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-84
+TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         lds+48(FP), SI
-	MOVQ         n+72(FP), R8
+	MOVQ         lds+56(FP), SI
+	MOVQ         n+80(FP), R8
 	MOVQ         gamma+24(FP), R9
 	MOVQ         beta+32(FP), R10
 	MOVQ         y+16(FP), R11
 	MOVQ         dst+0(FP), R12
+	MOVQ         room+40(FP), CX
+	TESTQ        CX, CX
+	CMOVQNE      CX, R12
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
@@ -6863,7 +6874,7 @@ first:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	CMPQ         n+72(FP), $+32
+	CMPQ         n+80(FP), $+32
 	JLT          firstshort
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VADDPS       (DX), Y1, Y1
@@ -6892,7 +6903,7 @@ firstshort:
 	VADDPS       Y6, Y1, Y1
 
 firstshifted:
-	MOVQ n+72(FP), R8
+	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+32, R8
 	JLT  firstmaindone
@@ -6966,11 +6977,24 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ         R12, CX
-	MOVQ         ldd+40(FP), BX
-	SHLQ         $0x02, BX
-	ADDQ         BX, R12
-	MOVQ         ldy+56(FP), BX
+	MOVQ  R12, CX
+	MOVQ  n+80(FP), BX
+	MOVQ  room+40(FP), DI
+	TESTQ DI, DI
+	JNZ   halves
+	MOVQ  ldd+48(FP), BX
+	SHLQ  $0x02, BX
+	ADDQ  BX, R12
+	JMP   turned
+
+halves:
+	SHLQ $0x02, BX
+	LEAQ (BX)(DI*2), BX
+	SUBQ R12, BX
+	MOVQ BX, R12
+
+turned:
+	MOVQ         ldy+64(FP), BX
 	SHLQ         $0x02, BX
 	ADDQ         BX, R11
 	ADDQ         SI, DX
@@ -6996,24 +7020,29 @@ row:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
-	VBROADCASTSS eps+80(FP), Y1
+	VBROADCASTSS eps+88(FP), Y1
 	VADDPS       Y1, Y4, Y4
 	VSQRTPS      Y4, Y4
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y7
 	VDIVPS       Y4, Y7, Y7
-	DECQ         m+64(FP)
+	DECQ         m+72(FP)
 	JZ           alone
-	CMPQ         n+72(FP), $+2048
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPQ         room+40(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+80(FP), $+2048
+	JG   alone
+
+together:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	CMPQ         n+72(FP), $+32
+	CMPQ         n+80(FP), $+32
 	JLT          nextshort
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VADDPS       (DX), Y1, Y1
@@ -7042,19 +7071,160 @@ nextshort:
 	VADDPS       Y8, Y1, Y1
 
 nextshifted:
-	MOVQ n+72(FP), R8
-	XORQ DI, DI
-	SUBQ $+32, R8
-	JLT  bothmaindone
+	CMPQ    room+40(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+80(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+32, R8
+	JLT     bothntmaindone
+
+bothntmain:
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  8224(R11)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  8256(R11)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
+	PREFETCHT1  8288(R11)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     (R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     32(DX)(DI*1), Y8
+	VMOVUPS     32(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 32(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     64(DX)(DI*1), Y8
+	VMOVUPS     64(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 64(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     96(DX)(DI*1), Y8
+	VMOVUPS     96(R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, 96(R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y3, Y3
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y8
+	VMOVUPS     32(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     32(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y8
+	VMOVUPS     64(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     64(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y8
+	VMOVUPS     96(R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     96(R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         bothntmain
+
+bothntmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  bothntsingledone
+
+bothntsingle:
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     (R11)(DI*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (R12)(DI*1)
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y8, Y2, Y2
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (R9)(DI*1), Y9
+	VSUBPS      Y6, Y8, Y8
+	VMULPS      Y7, Y8, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD213PS Y10, Y9, Y8
+	VMOVNTPS    Y8, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         bothntsingle
+
+bothntsingledone:
+	ADDQ        $+8, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	VMASKMOVPS  (DX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R11)(DI*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VMASKMOVPS  Y9, Y8, (R12)(DI*1)
+	VBLENDVPS   Y8, Y9, Y1, Y9
+	VSUBPS      Y1, Y9, Y9
+	VADDPS      Y9, Y2, Y2
+	VFMADD231PS Y9, Y9, Y4
+	VMASKMOVPS  (CX)(DI*1), Y8, Y9
+	VMASKMOVPS  (R9)(DI*1), Y8, Y10
+	VSUBPS      Y6, Y9, Y9
+	VMULPS      Y7, Y9, Y9
+	VMASKMOVPS  (R10)(DI*1), Y8, Y6
+	VFMADD213PS Y6, Y10, Y9
+	VMASKMOVPS  Y9, Y8, (AX)(DI*1)
+
+bothntdone:
+	JMP bothwritten
+
+bothkept:
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    2048(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+80(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+32, R8
+	JLT     bothmaindone
 
 bothmain:
 	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
 	PREFETCHT0  2048(R11)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
 	PREFETCHT0  2080(R11)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
 	PREFETCHT0  2112(R11)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
 	PREFETCHT0  2144(R11)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VMOVUPS     (R11)(DI*1), Y9
@@ -7168,23 +7338,107 @@ bothsingledone:
 	VMASKMOVPS  Y9, Y8, (AX)(DI*1)
 
 bothdone:
-	MOVQ ldd+40(FP), CX
+bothwritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
 	JMP  row
 
 alone:
-	MOVQ DX, BX
-	MOVQ n+72(FP), R8
+	CMPQ  room+40(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+80(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+32, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+32, R8
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT1  (DX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y2
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y3
+	VFMADD213PS Y3, Y2, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+8, R8
+	JZ          alonentdone
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
+	SHLQ        $0x02, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y1, Y2
+	VMASKMOVPS  (R9)(DI*1), Y1, Y3
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y1, Y4
+	VFMADD213PS Y4, Y3, Y2
+	VMASKMOVPS  Y2, Y1, (AX)(DI*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+32, R8
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -7223,7 +7477,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -7238,11 +7492,11 @@ alonesingle:
 alonesingledone:
 	ADDQ        $+8, R8
 	JZ          alonedone
-	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	LEAQ        vecMaskf32avx2<>+32(SB), BX
 	SHLQ        $0x02, R8
-	SUBQ        R8, R13
-	VMOVUPS     (R13), Y1
-	PREFETCHT0  (BX)(DI*1)
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
 	VMASKMOVPS  (CX)(DI*1), Y1, Y2
 	VMASKMOVPS  (R9)(DI*1), Y1, Y3
 	VSUBPS      Y6, Y2, Y2
@@ -7252,10 +7506,11 @@ alonesingledone:
 	VMASKMOVPS  Y2, Y1, (AX)(DI*1)
 
 alonedone:
-	MOVQ ldd+40(FP), CX
+alonewritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+64(FP), $0x00
+	CMPQ m+72(FP), $0x00
 	JNE  first
 	VZEROUPPER
 	RET
@@ -7338,28 +7593,37 @@ row:
 	VDIVPS       Y1, Y3, Y3
 	DECQ         m+40(FP)
 	JZ           alone
-	CMPQ         n+48(FP), $+2048
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPB         nt+60(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+48(FP), $+2048
+	JG   alone
+
+together:
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         8192(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
 	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
 	SUBQ         $+32, R8
 	JLT          bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     32(DX)(DI*1), Y4
@@ -7398,7 +7662,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     (CX)(DI*1), Y4
@@ -7417,7 +7681,7 @@ bothntsingledone:
 	SHLQ        $0x02, R8
 	SUBQ        R8, R10
 	VMOVUPS     (R10), Y4
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMASKMOVPS  (DX)(DI*1), Y4, Y5
 	VFMADD231PS Y5, Y5, Y1
 	VMASKMOVPS  (CX)(DI*1), Y4, Y5
@@ -7508,7 +7772,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  DX, BX
 	CMPB  nt+60(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -7519,10 +7782,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (BX)(DI*1)
-	PREFETCHT0 32(BX)(DI*1)
-	PREFETCHT0 64(BX)(DI*1)
-	PREFETCHT0 96(BX)(DI*1)
+	PREFETCHT1 (DX)(DI*1)
+	PREFETCHT1 32(DX)(DI*1)
+	PREFETCHT1 64(DX)(DI*1)
+	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPS    (CX)(DI*1), Y1
 	VMOVUPS    (R9)(DI*1), Y2
 	VMULPS     Y3, Y1, Y1
@@ -7553,7 +7816,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (BX)(DI*1)
+	PREFETCHT1 (DX)(DI*1)
 	VMOVUPS    (CX)(DI*1), Y1
 	VMOVUPS    (R9)(DI*1), Y2
 	VMULPS     Y3, Y1, Y1
@@ -7566,11 +7829,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ       $+8, R8
 	JZ         alonentdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R10
+	LEAQ       vecMaskf32avx2<>+32(SB), BX
 	SHLQ       $0x02, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	PREFETCHT0 (BX)(DI*1)
+	SUBQ       R8, BX
+	VMOVUPS    (BX), Y1
+	PREFETCHT1 (DX)(DI*1)
 	VMASKMOVPS (CX)(DI*1), Y1, Y2
 	VMASKMOVPS (R9)(DI*1), Y1, Y4
 	VMULPS     Y3, Y2, Y2

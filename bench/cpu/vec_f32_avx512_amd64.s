@@ -8092,10 +8092,6 @@ row:
 	JZ            alone
 	CMPQ          n+56(FP), $+2048
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
@@ -8129,14 +8125,18 @@ nextshort:
 	VADDPS       Z12, Z1, Z1
 
 nextshifted:
-	CMPB  nt+68(FP), $0x00
-	JEQ   bothkept
-	TESTQ $0x0000003f, AX
-	JNE   bothkept
-	MOVQ  n+56(FP), CX
-	XORQ  R8, R8
-	SUBQ  $+64, CX
-	JLT   bothntmaindone
+	CMPB    nt+68(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+56(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+64, CX
+	JLT     bothntmaindone
 
 bothntmain:
 	PREFETCHT0  (SI)(R8*1)
@@ -8341,7 +8341,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  BX, SI
 	CMPB  nt+68(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -8352,10 +8351,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8394,7 +8393,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8409,11 +8408,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ        $+16, CX
 	JZ          alonentdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	PREFETCHT0  (SI)(R8*1)
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPS.Z   (DX)(R8*1), K1, Z1
 	VMOVUPS.Z   (R9)(R8*1), K1, Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8506,17 +8505,20 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-84
+TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-92
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
-	MOVQ         lds+48(FP), DI
-	MOVQ         n+72(FP), CX
+	MOVQ         lds+56(FP), DI
+	MOVQ         n+80(FP), CX
 	MOVQ         gamma+24(FP), R9
 	MOVQ         beta+32(FP), R10
 	MOVQ         y+16(FP), R11
 	MOVQ         dst+0(FP), R12
+	MOVQ         room+40(FP), DX
+	TESTQ        DX, DX
+	CMOVQNE      DX, R12
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
@@ -8532,7 +8534,7 @@ first:
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	CMPQ          n+72(FP), $+64
+	CMPQ          n+80(FP), $+64
 	JLT           firstshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
 	VADDPS        (BX), Z1, Z1
@@ -8563,7 +8565,7 @@ firstshort:
 	VADDPS       Z10, Z1, Z1
 
 firstshifted:
-	MOVQ n+72(FP), CX
+	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
 	JLT  firstmaindone
@@ -8636,11 +8638,24 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          R12, DX
-	MOVQ          ldd+40(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R12
-	MOVQ          ldy+56(FP), CX
+	MOVQ  R12, DX
+	MOVQ  n+80(FP), CX
+	MOVQ  room+40(FP), SI
+	TESTQ SI, SI
+	JNZ   halves
+	MOVQ  ldd+48(FP), CX
+	SHLQ  $0x02, CX
+	ADDQ  CX, R12
+	JMP   turned
+
+halves:
+	SHLQ $0x02, CX
+	LEAQ (CX)(SI*2), CX
+	SUBQ R12, CX
+	MOVQ CX, R12
+
+turned:
+	MOVQ          ldy+64(FP), CX
 	SHLQ          $0x02, CX
 	ADDQ          CX, R11
 	ADDQ          DI, BX
@@ -8674,19 +8689,15 @@ row:
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+80(FP), Z1
+	VBROADCASTSS  eps+88(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
 	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z11
 	VDIVPS        Z6, Z11, Z11
-	DECQ          m+64(FP)
+	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          n+72(FP), $+2048
+	CMPQ          n+80(FP), $+2048
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
@@ -8695,7 +8706,7 @@ row:
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	CMPQ          n+72(FP), $+64
+	CMPQ          n+80(FP), $+64
 	JLT           nextshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
 	VADDPS        (BX), Z1, Z1
@@ -8726,19 +8737,160 @@ nextshort:
 	VADDPS       Z12, Z1, Z1
 
 nextshifted:
-	MOVQ n+72(FP), CX
-	XORQ R8, R8
-	SUBQ $+64, CX
-	JLT  bothmaindone
+	CMPQ    room+40(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+80(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+64, CX
+	JLT     bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  2240(R11)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
+	VMOVUPS     (R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, (R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     64(BX)(R8*1), Z12
+	VMOVUPS     64(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 64(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z3, Z3
+	VFMADD231PS Z12, Z12, Z7
+	VMOVUPS     128(BX)(R8*1), Z12
+	VMOVUPS     128(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 128(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVUPS     192(BX)(R8*1), Z12
+	VMOVUPS     192(R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, 192(R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VFMADD231PS Z12, Z12, Z9
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z12
+	VMOVUPS     64(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     64(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z12
+	VMOVUPS     128(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     128(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z12
+	VMOVUPS     192(R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     192(R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         bothntmain
+
+bothntmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  bothntsingledone
+
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPS     (BX)(R8*1), Z12
+	VMOVUPS     (R11)(R8*1), Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, (R12)(R8*1)
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS     (DX)(R8*1), Z12
+	VMOVUPS     (R9)(R8*1), Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS     (R10)(R8*1), Z14
+	VFMADD213PS Z14, Z13, Z12
+	VMOVNTPS    Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         bothntsingle
+
+bothntsingledone:
+	ADDQ        $+16, CX
+	JZ          bothntdone
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPS.Z   (BX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R11)(R8*1), K1, Z13
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z12, K1, (R12)(R8*1)
+	VBLENDMPS   Z12, Z1, K1, Z12
+	VSUBPS      Z1, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVUPS.Z   (DX)(R8*1), K1, Z12
+	VMOVUPS.Z   (R9)(R8*1), K1, Z13
+	VSUBPS      Z10, Z12, Z12
+	VMULPS      Z11, Z12, Z12
+	VMOVUPS.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PS Z10, Z13, Z12
+	VMOVUPS     Z12, K1, (AX)(R8*1)
+
+bothntdone:
+	JMP bothwritten
+
+bothkept:
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+80(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+64, CX
+	JLT     bothmaindone
 
 bothmain:
 	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
 	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
 	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
 	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
 	PREFETCHT0  2240(R11)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VMOVUPS     (R11)(R8*1), Z13
@@ -8852,23 +9004,107 @@ bothsingledone:
 	VMOVUPS     Z12, K1, (AX)(R8*1)
 
 bothdone:
-	MOVQ ldd+40(FP), CX
+bothwritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
 	JMP  row
 
 alone:
-	MOVQ BX, SI
-	MOVQ n+72(FP), CX
+	CMPQ  room+40(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+80(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+64, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+64, CX
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (BX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+16, CX
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+16, CX
+	JZ          alonentdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z2
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8907,7 +9143,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8922,11 +9158,11 @@ alonesingle:
 alonesingledone:
 	ADDQ        $+16, CX
 	JZ          alonedone
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	PREFETCHT0  (SI)(R8*1)
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPS.Z   (DX)(R8*1), K1, Z1
 	VMOVUPS.Z   (R9)(R8*1), K1, Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8936,10 +9172,11 @@ alonesingledone:
 	VMOVUPS     Z1, K1, (AX)(R8*1)
 
 alonedone:
-	MOVQ ldd+40(FP), CX
+alonewritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+64(FP), $0x00
+	CMPQ m+72(FP), $0x00
 	JNE  first
 	VZEROUPPER
 	RET
@@ -9029,10 +9266,6 @@ row:
 	JZ            alone
 	CMPQ          n+48(FP), $+2048
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
@@ -9041,6 +9274,10 @@ row:
 	JEQ           bothkept
 	TESTQ         $0x0000003f, AX
 	JNE           bothkept
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
 	MOVQ          n+48(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -9199,7 +9436,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  BX, SI
 	CMPB  nt+60(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -9210,10 +9446,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (SI)(R8*1)
-	PREFETCHT0 64(SI)(R8*1)
-	PREFETCHT0 128(SI)(R8*1)
-	PREFETCHT0 192(SI)(R8*1)
+	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT0 64(BX)(R8*1)
+	PREFETCHT0 128(BX)(R8*1)
+	PREFETCHT0 192(BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
 	VMOVUPS    (R9)(R8*1), Z2
 	VMULPS     Z5, Z1, Z1
@@ -9244,7 +9480,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (SI)(R8*1)
+	PREFETCHT0 (BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
 	VMOVUPS    (R9)(R8*1), Z2
 	VMULPS     Z5, Z1, Z1
@@ -9257,11 +9493,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ       $+16, CX
 	JZ         alonentdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
-	PREFETCHT0 (SI)(R8*1)
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	PREFETCHT0 (BX)(R8*1)
 	VMOVUPS.Z  (DX)(R8*1), K1, Z1
 	VMOVUPS.Z  (R9)(R8*1), K1, Z2
 	VMULPS     Z5, Z1, Z1

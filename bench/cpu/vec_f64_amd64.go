@@ -249,10 +249,10 @@ func vecLayerNormF64AVX512(dst, src, gamma, beta *float64, ldd, lds, m, n int, e
 func vecLayerNormF64AVX2(dst, src, gamma, beta *float64, ldd, lds, m, n int, eps float64, nt bool)
 
 //go:noescape
-func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64)
+func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64)
 
 //go:noescape
-func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta *float64, ldd, lds, ldy, m, n int, eps float64)
+func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64)
 
 //go:noescape
 func vecRMSNormF64AVX512(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt bool)

@@ -4622,22 +4622,22 @@ row:
 ntloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
-	PREFETCHT0 8224(R8)
+	PREFETCHT1 8224(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
 	VMOVUPD    64(R8), Y1
-	PREFETCHT0 8256(R8)
+	PREFETCHT1 8256(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8288(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 96(AX)
 	ADDQ       $+128, AX
@@ -4654,7 +4654,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4679,10 +4679,10 @@ mainloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 8192(R8)
-	PREFETCHT0 8224(R8)
-	PREFETCHT0 8256(R8)
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8224(R8)
+	PREFETCHT1 8256(R8)
+	PREFETCHT1 8288(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMAXPD     Y3, Y2, Y2
 	VMAXPD     Y5, Y4, Y4
@@ -4705,7 +4705,7 @@ maindone:
 singleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4723,7 +4723,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VMAXPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -4769,22 +4769,22 @@ row:
 ntloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
-	PREFETCHT0 8224(R8)
+	PREFETCHT1 8224(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
 	VMOVUPD    64(R8), Y1
-	PREFETCHT0 8256(R8)
+	PREFETCHT1 8256(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8288(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, 96(AX)
 	ADDQ       $+128, AX
@@ -4801,7 +4801,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVNTPD   Y0, (AX)
 	ADDQ       $+32, AX
@@ -4826,10 +4826,10 @@ mainloop:
 	VMOVUPD    32(R8), Y3
 	VMOVUPD    64(R8), Y5
 	VMOVUPD    96(R8), Y7
-	PREFETCHT0 8192(R8)
-	PREFETCHT0 8224(R8)
-	PREFETCHT0 8256(R8)
-	PREFETCHT0 8288(R8)
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8224(R8)
+	PREFETCHT1 8256(R8)
+	PREFETCHT1 8288(R8)
 	VADDPD     Y1, Y0, Y0
 	VADDPD     Y3, Y2, Y2
 	VADDPD     Y5, Y4, Y4
@@ -4852,7 +4852,7 @@ maindone:
 singleloop:
 	VMOVUPD    (CX), Y0
 	VMOVUPD    (R8), Y1
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
@@ -4870,7 +4870,7 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT0 8192(R8)
+	PREFETCHT1 8192(R8)
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -5689,16 +5689,16 @@ last:
 
 ntloop:
 	VMOVUPD    (CX), Y0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPD   Y0, (AX)
 	VMOVUPD    32(CX), Y0
-	PREFETCHT0 32(R9)
+	PREFETCHT1 32(R9)
 	VMOVNTPD   Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
-	PREFETCHT0 64(R9)
+	PREFETCHT1 64(R9)
 	VMOVNTPD   Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
-	PREFETCHT0 96(R9)
+	PREFETCHT1 96(R9)
 	VMOVNTPD   Y0, 96(AX)
 	ADDQ       $+128, AX
 	ADDQ       $+128, CX
@@ -5713,7 +5713,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD    (CX), Y0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPD   Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
@@ -6818,13 +6818,13 @@ row:
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMAXPD       (R9)(R8*1), Y3, Y3
-	PREFETCHT0   32(R10)(R8*1)
+	PREFETCHT1   32(R10)(R8*1)
 	VMAXPD       32(R9)(R8*1), Y3, Y3
-	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT1   64(R10)(R8*1)
 	VMAXPD       64(R9)(R8*1), Y3, Y3
-	PREFETCHT0   96(R10)(R8*1)
+	PREFETCHT1   96(R10)(R8*1)
 	VMAXPD       96(R9)(R8*1), Y3, Y3
 	VMOVUPD      (DX)(R8*1), Y9
 	VMOVUPD      32(DX)(R8*1), Y12
@@ -6920,7 +6920,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMAXPD       (R9)(R8*1), Y3, Y3
 	VMOVUPD      (DX)(R8*1), Y9
 	VFMSUB213PD  Y4, Y2, Y9
@@ -6954,7 +6954,7 @@ expsingledone:
 	SHLQ         $0x03, DI
 	SUBQ         DI, R11
 	VMOVUPS      (R11), Y9
-	PREFETCHT0   (R10)(R8*1)
+	PREFETCHT1   (R10)(R8*1)
 	VMASKMOVPD   (R9)(R8*1), Y9, Y10
 	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y11
 	VBLENDVPD    Y9, Y10, Y11, Y10
@@ -7198,12 +7198,17 @@ row:
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+48(FP)
 	JZ           alone
-	CMPQ         n+56(FP), $+1024
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPB         nt+72(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+56(FP), $+1024
+	JG   alone
+
+together:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
@@ -7229,20 +7234,24 @@ nextshort:
 	VADDPD       Y8, Y1, Y1
 
 nextshifted:
-	CMPB  nt+72(FP), $0x00
-	JEQ   bothkept
-	TESTQ $0x0000003f, AX
-	JNE   bothkept
-	MOVQ  n+56(FP), R8
-	XORQ  DI, DI
-	SUBQ  $+16, R8
-	JLT   bothntmaindone
+	CMPB    nt+72(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+56(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+16, R8
+	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VSUBPD      Y1, Y8, Y8
 	VADDPD      Y8, Y2, Y2
@@ -7297,7 +7306,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VSUBPD      Y1, Y8, Y8
 	VADDPD      Y8, Y2, Y2
@@ -7320,7 +7329,7 @@ bothntsingledone:
 	SHLQ        $0x03, R8
 	SUBQ        R8, R11
 	VMOVUPS     (R11), Y8
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMASKMOVPD  (DX)(DI*1), Y8, Y9
 	VBLENDVPD   Y8, Y9, Y1, Y9
 	VSUBPD      Y1, Y9, Y9
@@ -7441,7 +7450,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  DX, BX
 	CMPB  nt+72(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -7452,10 +7460,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -7494,7 +7502,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -7509,11 +7517,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ        $+4, R8
 	JZ          alonentdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
 	SHLQ        $0x03, R8
-	SUBQ        R8, R11
-	VMOVUPS     (R11), Y1
-	PREFETCHT0  (BX)(DI*1)
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
 	VMASKMOVPD  (CX)(DI*1), Y1, Y2
 	VMASKMOVPD  (R9)(DI*1), Y1, Y3
 	VSUBPD      Y6, Y2, Y2
@@ -7606,17 +7614,20 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-88
+TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-96
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
-	MOVQ         lds+48(FP), SI
-	MOVQ         n+72(FP), R8
+	MOVQ         lds+56(FP), SI
+	MOVQ         n+80(FP), R8
 	MOVQ         gamma+24(FP), R9
 	MOVQ         beta+32(FP), R10
 	MOVQ         y+16(FP), R11
 	MOVQ         dst+0(FP), R12
+	MOVQ         room+40(FP), CX
+	TESTQ        CX, CX
+	CMOVQNE      CX, R12
 	SHLQ         $0x03, SI
 	VCVTSI2SDQ   R8, X1, X1
 	VBROADCASTSD X1, Y1
@@ -7628,7 +7639,7 @@ first:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	CMPQ         n+72(FP), $+16
+	CMPQ         n+80(FP), $+16
 	JLT          firstshort
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VADDPD       (DX), Y1, Y1
@@ -7655,7 +7666,7 @@ firstshort:
 	VADDPD       Y6, Y1, Y1
 
 firstshifted:
-	MOVQ n+72(FP), R8
+	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+16, R8
 	JLT  firstmaindone
@@ -7729,11 +7740,24 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ         R12, CX
-	MOVQ         ldd+40(FP), BX
-	SHLQ         $0x03, BX
-	ADDQ         BX, R12
-	MOVQ         ldy+56(FP), BX
+	MOVQ  R12, CX
+	MOVQ  n+80(FP), BX
+	MOVQ  room+40(FP), DI
+	TESTQ DI, DI
+	JNZ   halves
+	MOVQ  ldd+48(FP), BX
+	SHLQ  $0x03, BX
+	ADDQ  BX, R12
+	JMP   turned
+
+halves:
+	SHLQ $0x03, BX
+	LEAQ (BX)(DI*2), BX
+	SUBQ R12, BX
+	MOVQ BX, R12
+
+turned:
+	MOVQ         ldy+64(FP), BX
 	SHLQ         $0x03, BX
 	ADDQ         BX, R11
 	ADDQ         SI, DX
@@ -7755,24 +7779,29 @@ row:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
-	VBROADCASTSD eps+80(FP), Y1
+	VBROADCASTSD eps+88(FP), Y1
 	VADDPD       Y1, Y4, Y4
 	VSQRTPD      Y4, Y4
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y7
 	VDIVPD       Y4, Y7, Y7
-	DECQ         m+64(FP)
+	DECQ         m+72(FP)
 	JZ           alone
-	CMPQ         n+72(FP), $+1024
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPQ         room+40(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+80(FP), $+1024
+	JG   alone
+
+together:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	CMPQ         n+72(FP), $+16
+	CMPQ         n+80(FP), $+16
 	JLT          nextshort
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VADDPD       (DX), Y1, Y1
@@ -7799,19 +7828,160 @@ nextshort:
 	VADDPD       Y8, Y1, Y1
 
 nextshifted:
-	MOVQ n+72(FP), R8
-	XORQ DI, DI
-	SUBQ $+16, R8
-	JLT  bothmaindone
+	CMPQ    room+40(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+80(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+16, R8
+	JLT     bothntmaindone
+
+bothntmain:
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  8224(R11)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  8256(R11)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
+	PREFETCHT1  8288(R11)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VMOVUPD     (R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     32(DX)(DI*1), Y8
+	VMOVUPD     32(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 32(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     64(DX)(DI*1), Y8
+	VMOVUPD     64(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 64(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     96(DX)(DI*1), Y8
+	VMOVUPD     96(R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, 96(R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y8
+	VMOVUPD     32(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     32(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y8
+	VMOVUPD     64(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     64(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y8
+	VMOVUPD     96(R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     96(R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         bothntmain
+
+bothntmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  bothntsingledone
+
+bothntsingle:
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	VMOVUPD     (DX)(DI*1), Y8
+	VMOVUPD     (R11)(DI*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (R12)(DI*1)
+	VSUBPD      Y1, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPD     (CX)(DI*1), Y8
+	VMOVUPD     (R9)(DI*1), Y9
+	VSUBPD      Y6, Y8, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPD     (R10)(DI*1), Y10
+	VFMADD213PD Y10, Y9, Y8
+	VMOVNTPD    Y8, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         bothntsingle
+
+bothntsingledone:
+	ADDQ        $+4, R8
+	JZ          bothntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R8
+	SUBQ        R8, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  8192(R11)(DI*1)
+	VMASKMOVPD  (DX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R11)(DI*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VMASKMOVPD  Y9, Y8, (R12)(DI*1)
+	VBLENDVPD   Y8, Y9, Y1, Y9
+	VSUBPD      Y1, Y9, Y9
+	VADDPD      Y9, Y2, Y2
+	VFMADD231PD Y9, Y9, Y4
+	VMASKMOVPD  (CX)(DI*1), Y8, Y9
+	VMASKMOVPD  (R9)(DI*1), Y8, Y10
+	VSUBPD      Y6, Y9, Y9
+	VMULPD      Y7, Y9, Y9
+	VMASKMOVPD  (R10)(DI*1), Y8, Y6
+	VFMADD213PD Y6, Y10, Y9
+	VMASKMOVPD  Y9, Y8, (AX)(DI*1)
+
+bothntdone:
+	JMP bothwritten
+
+bothkept:
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    2048(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+80(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+16, R8
+	JLT     bothmaindone
 
 bothmain:
 	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
 	PREFETCHT0  2048(R11)(DI*1)
+	PREFETCHT0  32(BX)(DI*1)
 	PREFETCHT0  2080(R11)(DI*1)
+	PREFETCHT0  64(BX)(DI*1)
 	PREFETCHT0  2112(R11)(DI*1)
+	PREFETCHT0  96(BX)(DI*1)
 	PREFETCHT0  2144(R11)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VMOVUPD     (R11)(DI*1), Y9
@@ -7925,23 +8095,107 @@ bothsingledone:
 	VMASKMOVPD  Y9, Y8, (AX)(DI*1)
 
 bothdone:
-	MOVQ ldd+40(FP), CX
+bothwritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
 	JMP  row
 
 alone:
-	MOVQ DX, BX
-	MOVQ n+72(FP), R8
+	CMPQ  room+40(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+80(FP), R8
+	XORQ  DI, DI
+	SUBQ  $+16, R8
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, 96(AX)(DI*1)
+	ADDQ        $+128, DI
+	SUBQ        $+16, R8
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+16, R8
+	SUBQ $+4, R8
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT1  (DX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y2
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y3
+	VFMADD213PD Y3, Y2, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+4, R8
+	JZ          alonentdone
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
+	SHLQ        $0x03, R8
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y1, Y2
+	VMASKMOVPD  (R9)(DI*1), Y1, Y3
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y1, Y4
+	VFMADD213PD Y4, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(DI*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+16, R8
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
+	PREFETCHT1  32(DX)(DI*1)
+	PREFETCHT1  64(DX)(DI*1)
+	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -7980,7 +8234,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -7995,11 +8249,11 @@ alonesingle:
 alonesingledone:
 	ADDQ        $+4, R8
 	JZ          alonedone
-	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	LEAQ        vecMaskf64avx2<>+32(SB), BX
 	SHLQ        $0x03, R8
-	SUBQ        R8, R13
-	VMOVUPS     (R13), Y1
-	PREFETCHT0  (BX)(DI*1)
+	SUBQ        R8, BX
+	VMOVUPS     (BX), Y1
+	PREFETCHT1  (DX)(DI*1)
 	VMASKMOVPD  (CX)(DI*1), Y1, Y2
 	VMASKMOVPD  (R9)(DI*1), Y1, Y3
 	VSUBPD      Y6, Y2, Y2
@@ -8009,10 +8263,11 @@ alonesingledone:
 	VMASKMOVPD  Y2, Y1, (AX)(DI*1)
 
 alonedone:
-	MOVQ ldd+40(FP), CX
+alonewritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+64(FP), $0x00
+	CMPQ m+72(FP), $0x00
 	JNE  first
 	VZEROUPPER
 	RET
@@ -8093,28 +8348,37 @@ row:
 	VDIVPD       Y1, Y3, Y3
 	DECQ         m+40(FP)
 	JZ           alone
-	CMPQ         n+48(FP), $+1024
-	JG           alone
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         2048(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
+	CMPB         nt+64(FP), $0x00
+	JEQ          kept
+	TESTQ        $0x0000003f, AX
+	JNE          kept
+	JMP          together
+
+kept:
+	CMPQ n+48(FP), $+1024
+	JG   alone
+
+together:
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
 	CMPB         nt+64(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         8192(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
 	MOVQ         n+48(FP), R8
 	XORQ         DI, DI
 	SUBQ         $+16, R8
 	JLT          bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (BX)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  64(BX)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
+	PREFETCHT1  32(BX)(DI*1)
+	PREFETCHT1  64(BX)(DI*1)
+	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     32(DX)(DI*1), Y4
@@ -8153,7 +8417,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     (CX)(DI*1), Y4
@@ -8172,7 +8436,7 @@ bothntsingledone:
 	SHLQ        $0x03, R8
 	SUBQ        R8, R10
 	VMOVUPS     (R10), Y4
-	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT1  (BX)(DI*1)
 	VMASKMOVPD  (DX)(DI*1), Y4, Y5
 	VFMADD231PD Y5, Y5, Y1
 	VMASKMOVPD  (CX)(DI*1), Y4, Y5
@@ -8263,7 +8527,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  DX, BX
 	CMPB  nt+64(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -8274,10 +8537,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (BX)(DI*1)
-	PREFETCHT0 32(BX)(DI*1)
-	PREFETCHT0 64(BX)(DI*1)
-	PREFETCHT0 96(BX)(DI*1)
+	PREFETCHT1 (DX)(DI*1)
+	PREFETCHT1 32(DX)(DI*1)
+	PREFETCHT1 64(DX)(DI*1)
+	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPD    (CX)(DI*1), Y1
 	VMOVUPD    (R9)(DI*1), Y2
 	VMULPD     Y3, Y1, Y1
@@ -8308,7 +8571,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (BX)(DI*1)
+	PREFETCHT1 (DX)(DI*1)
 	VMOVUPD    (CX)(DI*1), Y1
 	VMOVUPD    (R9)(DI*1), Y2
 	VMULPD     Y3, Y1, Y1
@@ -8321,11 +8584,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ       $+4, R8
 	JZ         alonentdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R10
+	LEAQ       vecMaskf64avx2<>+32(SB), BX
 	SHLQ       $0x03, R8
-	SUBQ       R8, R10
-	VMOVUPS    (R10), Y1
-	PREFETCHT0 (BX)(DI*1)
+	SUBQ       R8, BX
+	VMOVUPS    (BX), Y1
+	PREFETCHT1 (DX)(DI*1)
 	VMASKMOVPD (CX)(DI*1), Y1, Y2
 	VMASKMOVPD (R9)(DI*1), Y1, Y4
 	VMULPD     Y3, Y2, Y2

@@ -9428,10 +9428,6 @@ row:
 	JZ            alone
 	CMPQ          n+56(FP), $+1024
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
@@ -9463,14 +9459,18 @@ nextshort:
 	VADDPD       Z12, Z1, Z1
 
 nextshifted:
-	CMPB  nt+72(FP), $0x00
-	JEQ   bothkept
-	TESTQ $0x0000003f, AX
-	JNE   bothkept
-	MOVQ  n+56(FP), CX
-	XORQ  R8, R8
-	SUBQ  $+32, CX
-	JLT   bothntmaindone
+	CMPB    nt+72(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+56(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+32, CX
+	JLT     bothntmaindone
 
 bothntmain:
 	PREFETCHT0  (SI)(R8*1)
@@ -9675,7 +9675,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  BX, SI
 	CMPB  nt+72(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -9686,10 +9685,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9728,7 +9727,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9743,11 +9742,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ        $+8, CX
 	JZ          alonentdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	PREFETCHT0  (SI)(R8*1)
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPD.Z   (DX)(R8*1), K1, Z1
 	VMOVUPD.Z   (R9)(R8*1), K1, Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9840,17 +9839,20 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// func vecAddLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-88
+TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
-	MOVQ         lds+48(FP), DI
-	MOVQ         n+72(FP), CX
+	MOVQ         lds+56(FP), DI
+	MOVQ         n+80(FP), CX
 	MOVQ         gamma+24(FP), R9
 	MOVQ         beta+32(FP), R10
 	MOVQ         y+16(FP), R11
 	MOVQ         dst+0(FP), R12
+	MOVQ         room+40(FP), DX
+	TESTQ        DX, DX
+	CMOVQNE      DX, R12
 	SHLQ         $0x03, DI
 	VCVTSI2SDQ   CX, X1, X1
 	VBROADCASTSD X1, Z1
@@ -9866,7 +9868,7 @@ first:
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	CMPQ          n+72(FP), $+32
+	CMPQ          n+80(FP), $+32
 	JLT           firstshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
 	VADDPD        (BX), Z1, Z1
@@ -9895,7 +9897,7 @@ firstshort:
 	VADDPD       Z10, Z1, Z1
 
 firstshifted:
-	MOVQ n+72(FP), CX
+	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+32, CX
 	JLT  firstmaindone
@@ -9968,11 +9970,24 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          R12, DX
-	MOVQ          ldd+40(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R12
-	MOVQ          ldy+56(FP), CX
+	MOVQ  R12, DX
+	MOVQ  n+80(FP), CX
+	MOVQ  room+40(FP), SI
+	TESTQ SI, SI
+	JNZ   halves
+	MOVQ  ldd+48(FP), CX
+	SHLQ  $0x03, CX
+	ADDQ  CX, R12
+	JMP   turned
+
+halves:
+	SHLQ $0x03, CX
+	LEAQ (CX)(SI*2), CX
+	SUBQ R12, CX
+	MOVQ CX, R12
+
+turned:
+	MOVQ          ldy+64(FP), CX
 	SHLQ          $0x03, CX
 	ADDQ          CX, R11
 	ADDQ          DI, BX
@@ -10002,19 +10017,15 @@ row:
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
 	VMAXPD        Z6, Z1, Z6
 	VMULPD        Z0, Z6, Z6
-	VBROADCASTSD  eps+80(FP), Z1
+	VBROADCASTSD  eps+88(FP), Z1
 	VADDPD        Z1, Z6, Z6
 	VSQRTPD       Z6, Z6
 	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z11
 	VDIVPD        Z6, Z11, Z11
-	DECQ          m+64(FP)
+	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          n+72(FP), $+1024
+	CMPQ          n+80(FP), $+1024
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
@@ -10023,7 +10034,7 @@ row:
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	CMPQ          n+72(FP), $+32
+	CMPQ          n+80(FP), $+32
 	JLT           nextshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
 	VADDPD        (BX), Z1, Z1
@@ -10052,19 +10063,160 @@ nextshort:
 	VADDPD       Z12, Z1, Z1
 
 nextshifted:
-	MOVQ n+72(FP), CX
-	XORQ R8, R8
-	SUBQ $+32, CX
-	JLT  bothmaindone
+	CMPQ    room+40(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+80(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+32, CX
+	JLT     bothntmaindone
+
+bothntmain:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
+	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
+	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  2240(R11)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
+	VMOVUPD     (R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, (R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     64(BX)(R8*1), Z12
+	VMOVUPD     64(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 64(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z3, Z3
+	VFMADD231PD Z12, Z12, Z7
+	VMOVUPD     128(BX)(R8*1), Z12
+	VMOVUPD     128(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 128(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z8
+	VMOVUPD     192(BX)(R8*1), Z12
+	VMOVUPD     192(R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, 192(R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z5, Z5
+	VFMADD231PD Z12, Z12, Z9
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z12
+	VMOVUPD     64(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     64(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z12
+	VMOVUPD     128(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     128(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z12
+	VMOVUPD     192(R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     192(R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         bothntmain
+
+bothntmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  bothntsingledone
+
+bothntsingle:
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPD     (BX)(R8*1), Z12
+	VMOVUPD     (R11)(R8*1), Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, (R12)(R8*1)
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD     (DX)(R8*1), Z12
+	VMOVUPD     (R9)(R8*1), Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD     (R10)(R8*1), Z14
+	VFMADD213PD Z14, Z13, Z12
+	VMOVNTPD    Z12, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         bothntsingle
+
+bothntsingledone:
+	ADDQ        $+8, CX
+	JZ          bothntdone
+	MOVQ        $0x00000001, R13
+	SHLQ        CL, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  2048(R11)(R8*1)
+	VMOVUPD.Z   (BX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R11)(R8*1), K1, Z13
+	VADDPD      Z13, Z12, Z12
+	VMOVUPD     Z12, K1, (R12)(R8*1)
+	VBLENDMPD   Z12, Z1, K1, Z12
+	VSUBPD      Z1, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z6
+	VMOVUPD.Z   (DX)(R8*1), K1, Z12
+	VMOVUPD.Z   (R9)(R8*1), K1, Z13
+	VSUBPD      Z10, Z12, Z12
+	VMULPD      Z11, Z12, Z12
+	VMOVUPD.Z   (R10)(R8*1), K1, Z10
+	VFMADD213PD Z10, Z13, Z12
+	VMOVUPD     Z12, K1, (AX)(R8*1)
+
+bothntdone:
+	JMP bothwritten
+
+bothkept:
+	LEAQ    (BX)(DI*1), CX
+	LEAQ    2048(BX), SI
+	CMPQ    SI, CX
+	CMOVQLT CX, SI
+	MOVQ    n+80(FP), CX
+	XORQ    R8, R8
+	SUBQ    $+32, CX
+	JLT     bothmaindone
 
 bothmain:
 	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
 	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT0  64(SI)(R8*1)
 	PREFETCHT0  2112(R11)(R8*1)
+	PREFETCHT0  128(SI)(R8*1)
 	PREFETCHT0  2176(R11)(R8*1)
+	PREFETCHT0  192(SI)(R8*1)
 	PREFETCHT0  2240(R11)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VMOVUPD     (R11)(R8*1), Z13
@@ -10178,23 +10330,107 @@ bothsingledone:
 	VMOVUPD     Z12, K1, (AX)(R8*1)
 
 bothdone:
-	MOVQ ldd+40(FP), CX
+bothwritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
 	JMP  row
 
 alone:
-	MOVQ BX, SI
-	MOVQ n+72(FP), CX
+	CMPQ  room+40(FP), $0x00
+	JEQ   alonekept
+	TESTQ $0x0000003f, AX
+	JNE   alonekept
+	MOVQ  n+80(FP), CX
+	XORQ  R8, R8
+	SUBQ  $+32, CX
+	JLT   alonentmaindone
+
+alonentmain:
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, 192(AX)(R8*1)
+	ADDQ        $+256, R8
+	SUBQ        $+32, CX
+	JGE         alonentmain
+
+alonentmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  alonentsingledone
+
+alonentsingle:
+	PREFETCHT0  (BX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	ADDQ        $+64, R8
+	SUBQ        $+8, CX
+	JGE         alonentsingle
+
+alonentsingledone:
+	ADDQ        $+8, CX
+	JZ          alonentdone
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z2
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z3
+	VFMADD213PD Z3, Z2, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
+
+alonentdone:
+	JMP alonewritten
+
+alonekept:
+	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+32, CX
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT0  64(BX)(R8*1)
+	PREFETCHT0  128(BX)(R8*1)
+	PREFETCHT0  192(BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10233,7 +10469,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10248,11 +10484,11 @@ alonesingle:
 alonesingledone:
 	ADDQ        $+8, CX
 	JZ          alonedone
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	PREFETCHT0  (SI)(R8*1)
+	MOVQ        $0x00000001, SI
+	SHLQ        CL, SI
+	DECQ        SI
+	KMOVW       SI, K1
+	PREFETCHT0  (BX)(R8*1)
 	VMOVUPD.Z   (DX)(R8*1), K1, Z1
 	VMOVUPD.Z   (R9)(R8*1), K1, Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10262,10 +10498,11 @@ alonesingledone:
 	VMOVUPD     Z1, K1, (AX)(R8*1)
 
 alonedone:
-	MOVQ ldd+40(FP), CX
+alonewritten:
+	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+64(FP), $0x00
+	CMPQ m+72(FP), $0x00
 	JNE  first
 	VZEROUPPER
 	RET
@@ -10353,10 +10590,6 @@ row:
 	JZ            alone
 	CMPQ          n+48(FP), $+1024
 	JG            alone
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
@@ -10365,6 +10598,10 @@ row:
 	JEQ           bothkept
 	TESTQ         $0x0000003f, AX
 	JNE           bothkept
+	LEAQ          (BX)(DI*1), CX
+	LEAQ          2048(BX), SI
+	CMPQ          SI, CX
+	CMOVQLT       CX, SI
 	MOVQ          n+48(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+32, CX
@@ -10523,7 +10760,6 @@ bothwritten:
 	JMP  row
 
 alone:
-	MOVQ  BX, SI
 	CMPB  nt+64(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
@@ -10534,10 +10770,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (SI)(R8*1)
-	PREFETCHT0 64(SI)(R8*1)
-	PREFETCHT0 128(SI)(R8*1)
-	PREFETCHT0 192(SI)(R8*1)
+	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT0 64(BX)(R8*1)
+	PREFETCHT0 128(BX)(R8*1)
+	PREFETCHT0 192(BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
 	VMOVUPD    (R9)(R8*1), Z2
 	VMULPD     Z5, Z1, Z1
@@ -10568,7 +10804,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (SI)(R8*1)
+	PREFETCHT0 (BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
 	VMOVUPD    (R9)(R8*1), Z2
 	VMULPD     Z5, Z1, Z1
@@ -10581,11 +10817,11 @@ alonentsingle:
 alonentsingledone:
 	ADDQ       $+8, CX
 	JZ         alonentdone
-	MOVQ       $0x00000001, R10
-	SHLQ       CL, R10
-	DECQ       R10
-	KMOVW      R10, K1
-	PREFETCHT0 (SI)(R8*1)
+	MOVQ       $0x00000001, SI
+	SHLQ       CL, SI
+	DECQ       SI
+	KMOVW      SI, K1
+	PREFETCHT0 (BX)(R8*1)
 	VMOVUPD.Z  (DX)(R8*1), K1, Z1
 	VMOVUPD.Z  (R9)(R8*1), K1, Z2
 	VMULPD     Z5, Z1, Z1

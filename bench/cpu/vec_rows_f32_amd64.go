@@ -233,15 +233,15 @@ func vecLayerNormF32AVX512(dst, src, gamma, beta *float32, ldd, lds, m, n int, e
 //go:noescape
 func vecLayerNormF32AVX2(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
 
-// vecAddLayerNormF32AVX512 is the same of src + y.
+// vecAddLayerNormF32AVX512 is the same of src + y, and stores past the caches if there is room for two rows.
 //
 //go:noescape
-func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32)
+func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32)
 
 // vecAddLayerNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta *float32, ldd, lds, ldy, m, n int, eps float32)
+func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32)
 
 // vecRMSNormF32AVX512:
 //

@@ -180,7 +180,7 @@ func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, ep
 	}
 }
 
-func addLayerNormPortable[T float](dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T) {
+func addLayerNormPortable[T float](dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T) {
 	for i := range m {
 		to := rowOf(dst, i, ldd, n)
 		addRow(to, rowOf(src, i, lds, n), rowOf(y, i, ldy, n), 0, 0)

@@ -94,16 +94,19 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 	}
 }
 
-// Rows that do not stay in L1 with the next one are finished before it.
-func TestLongRows(t *testing.T) {
+// Rows that begin a line can be stored past the caches. Those that do not stay in L1 with the next one are
+// finished before it.
+func TestRowsOfLines(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		testLongRows[float32](t, isa)
-		testLongRows[float64](t, isa)
+		for _, n := range []int{64, 2128} { // the latter past 8 KiB in either type
+			testRowsOfLines[float32](t, isa, n)
+			testRowsOfLines[float64](t, isa, n)
+		}
 	})
 }
 
-func testLongRows[T float](t *testing.T, isa ISA) {
-	const m, n = 3, 2128 // past 8 KiB in either type, and every row at the beginning of a line
+func testRowsOfLines[T float](t *testing.T, isa ISA, n int) {
+	const m = 3
 	r := rand.New(rand.NewPCG(9, 10))
 	var rows [5][]T
 	for i := range rows {
@@ -239,7 +242,11 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 	norm("rmsNorm", false, alone)
 	k.layerNorm(&dst[0], &x[0], &weights[0], &beta[0], n, n, m, n, eps, nt)
 	norm("layerNorm", true, alone)
-	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], n, n, n, m, n, eps)
+	var room *T
+	if nt {
+		room = &guardedOne[T](t, 2*n, false)[0]
+	}
+	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], room, n, n, n, m, n, eps)
 	norm("addLayerNorm", true, func(i int) float64 { return float64(x[i] + y[i]) })
 	copy(dst, x)
 	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, false)

@@ -46,7 +46,7 @@ func (g *gen) dropout() {
 			g.mix(h)
 			x := g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.fetchAhead(src, at, fetchDistance, u)
+			g.fetchAhead(src, at, u)
 			g.op("VMUL", scale, x, x)
 			g.keep(x, h, least)
 			g.store(x, mask, nt, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})

@@ -14,11 +14,12 @@ import (
 // the Sample Variance, 1983). The difference costs log2(1 + (c - mean)^2/variance) bits: next to none
 // where the first elements are like the others, and log2(n/k) in the most contrived row, as (c - mean)^2
 // is at most variance * (n-k)/k. The root mean square needs s2 alone, with c = 0. A sum with y, which
-// may come before, is kept in dst.
+// may come before, is kept in dst, or if there is room for two rows, there: then the result is stored
+// past the caches.
 func (g *gen) norms() {
 	g.begin("LayerNorm", "func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(true, false).rows()
-	g.begin("AddLayerNorm", "func(dst, src, y, gamma, beta *T, ldd, lds, ldy, m, n int, eps T)")
+	g.begin("AddLayerNorm", "func(dst, src, y, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T)")
 	g.newNorm(true, true).rows()
 	g.begin("RMSNorm", "func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(false, false).rows()
@@ -30,7 +31,7 @@ type norm struct {
 	layer, add    bool
 	dst, src      reg.GPVirtual // of the row whose result is written
 	next, y       reg.GPVirtual // of the row whose sums are taken
-	sum           reg.GPVirtual // where next + y is kept: the row of dst that will be written
+	sum           reg.GPVirtual // where next + y is kept: the row of dst that will be written, or half of room
 	far           reg.GPVirtual // what is fetched
 	lds           reg.GPVirtual
 	at, n         reg.GPVirtual // the offset in a row in bytes, the elements left
@@ -42,7 +43,8 @@ type norm struct {
 }
 
 // longRow is the number of bytes beyond which a row is finished before the next: two of them, their
-// result and the weights would not stay in L1.
+// result and the weights would not stay in L1. Where lines are fetched into L2, and what is stored
+// passes it, that is no loss: see fetchFar.
 const longRow = 8192
 
 func (g *gen) newNorm(layer, add bool) *norm {
@@ -57,6 +59,9 @@ func (g *gen) newNorm(layer, add bool) *norm {
 	}
 	if add {
 		k.y, k.sum = g.load("y"), g.load("dst")
+		room := g.load("room")
+		g.TESTQ(room, room)
+		g.CMOVQNE(room, k.sum)
 	}
 	g.bytes(k.lds)
 	elems := g.vector()
@@ -83,50 +88,80 @@ func (k *norm) rows() {
 	k.finish()
 	k.DECQ(k.argument("m"))
 	k.JZ(operand.LabelRef("alone"))
+	if !k.wide() {
+		k.skipUnlessPast("kept")
+		k.JMP(operand.LabelRef("together"))
+		k.Label("kept")
+	}
 	k.CMPQ(k.argument("n"), operand.I32(longRow/k.size))
 	k.JG(operand.LabelRef("alone"))
-	behind := k.GP64()
-	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)
-	k.farAhead(k.next, behind, k.far)
+	k.Label("together")
 	k.start("next")
-	k.results("both", func(count int, mask *mask, nt bool) {
-		if k.add {
-			for u := range count {
-				k.fetchAhead(k.y, k.at, fetchDistance, u)
-			}
-		}
+	k.results("both", k.fetchBehind, func(count int, mask *mask, nt bool) {
 		k.take(count, mask)
 		k.write(count, mask, nt)
 	})
 	k.JMP(operand.LabelRef("row"))
 	k.Label("alone")
-	k.MOVQ(k.next, k.far)
-	k.results("alone", k.write)
+	k.results("alone", func(bool) func(u int) {
+		return func(u int) { k.fetchFar(k.row(k.next, k.at)(u)) }
+	}, k.write)
 	k.CMPQ(k.argument("m"), operand.U8(0))
 	k.JNE(operand.LabelRef("first"))
 	k.end()
 }
 
+// skipUnlessPast jumps unless a row is stored past the caches.
+func (k *norm) skipUnlessPast(label string) {
+	if !k.add {
+		k.skipUnlessNT(k.dst, label)
+		return
+	}
+	k.CMPQ(k.argument("room"), operand.U8(0))
+	k.JEQ(operand.LabelRef(label))
+	k.TESTQ(operand.U32(63), k.dst)
+	k.JNE(operand.LabelRef(label))
+}
+
+// fetchBehind prepares to fetch what lies behind the row whose sums are taken, and y.
+func (k *norm) fetchBehind(nt bool) func(u int) {
+	distance, fetch := fetchDistance, func(m operand.Mem) { k.PREFETCHT0(m) }
+	if nt {
+		distance, fetch = k.farDistance(), k.fetchFar
+	}
+	behind := k.GP64()
+	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)
+	k.farAhead(k.next, behind, k.far, distance)
+	return func(u int) {
+		fetch(k.row(k.far, k.at)(u))
+		if k.add {
+			m := k.row(k.y, k.at)(u)
+			m.Disp += distance
+			fetch(m)
+		}
+	}
+}
+
 // results walks a row whose result is due. What is stored past the caches comes from memory, and sums
-// may: then the row behind is fetched.
-func (k *norm) results(name string, vectors func(count int, mask *mask, nt bool)) {
-	strip := func(name string, fetch, nt bool) {
+// may: then more is fetched.
+func (k *norm) results(name string, fetching func(nt bool) func(u int), vectors func(count int, mask *mask, nt bool)) {
+	strip := func(name string, nt bool) {
+		fetch := func(int) {}
+		if nt || k.add {
+			fetch = fetching(nt)
+		}
 		k.strip(name, k.n, k.at, func(count int, mask *mask) {
-			if fetch {
-				for u := range count {
-					k.PREFETCHT0(k.row(k.far, k.at)(u))
-				}
+			for u := range count {
+				fetch(u)
 			}
 			vectors(count, mask, nt && mask == nil)
 		})
 	}
-	if !k.add {
-		k.skipUnlessNT(k.dst, name+"kept")
-		strip(name+"nt", true, true)
-		k.JMP(operand.LabelRef(name + "written"))
-		k.Label(name + "kept")
-	}
-	strip(name, k.add, false)
+	k.skipUnlessPast(name + "kept")
+	strip(name+"nt", true)
+	k.JMP(operand.LabelRef(name + "written"))
+	k.Label(name + "kept")
+	strip(name, false)
 	k.Label(name + "written")
 	k.advance(k.dst, "ldd")
 }
@@ -203,7 +238,7 @@ func (k *norm) take(count int, mask *mask) {
 func (k *norm) finish() {
 	if k.add {
 		k.MOVQ(k.sum, k.src)
-		k.advance(k.sum, "ldd")
+		k.turn()
 		k.advance(k.y, "ldy")
 	} else {
 		k.MOVQ(k.next, k.src)
@@ -227,6 +262,21 @@ func (k *norm) finish() {
 	k.op("VSQRT", variance, variance)
 	k.set(k.num(1), k.scale)
 	k.op("VDIV", variance, k.scale, k.scale)
+}
+
+// turn moves on to where the next sum is kept: the next row of dst, or the other half of the room.
+func (k *norm) turn() {
+	other, room := k.load("n"), k.load("room")
+	k.TESTQ(room, room)
+	k.JNZ(operand.LabelRef("halves"))
+	k.advance(k.sum, "ldd")
+	k.JMP(operand.LabelRef("turned"))
+	k.Label("halves")
+	k.bytes(other)
+	k.LEAQ(operand.Mem{Base: other, Index: room, Scale: 2}, other)
+	k.SUBQ(k.sum, other)
+	k.MOVQ(other, k.sum)
+	k.Label("turned")
 }
 
 // write stores vectors of the result of a row.

@@ -88,9 +88,9 @@ func (g *gen) accumulate(k konst) []reg.VecVirtual {
 }
 
 // farAhead is where to fetch while the row at src is worked on: as far into the row behind it,
-// or fetchDistance away if rows are shorter.
-func (g *gen) farAhead(src, next, ahead reg.GPVirtual) {
-	g.LEAQ(operand.Mem{Base: src, Disp: fetchDistance}, ahead)
+// or a distance away if rows are shorter.
+func (g *gen) farAhead(src, next, ahead reg.GPVirtual, distance int) {
+	g.LEAQ(operand.Mem{Base: src, Disp: distance}, ahead)
 	g.CMPQ(ahead, next)
 	g.CMOVQLT(next, ahead)
 }
@@ -197,7 +197,7 @@ func (g *gen) rowExpSums() {
 	acc := g.accumulate(g.num(0))
 	g.strip("exp", n, at, func(count int, mask *mask) {
 		for u := range count {
-			g.PREFETCHT0(ahead(u))
+			g.fetchFar(ahead(u))
 			g.join("VMAX", behind(u), mask, lowest, highest)
 		}
 		g.exponentials(count, func(u int) {
@@ -232,7 +232,7 @@ func (g *gen) softmax() {
 	g.pinExp2NonPositive()
 	g.Label("row")
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.farAhead(src, next, far)
+	g.farAhead(src, next, far, fetchDistance)
 	row := g.GP64()
 	g.Load(g.Param("room"), row)
 	g.TESTQ(row, row)
