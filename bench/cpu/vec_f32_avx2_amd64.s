@@ -12,8 +12,6 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+32(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -28,205 +26,549 @@ row:
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   ntdone
 
 ntloop:
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
+	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y5, Y0, Y5
-	VMAXPS       Y3, Y1, Y3
-	VMAXPS       Y5, Y1, Y5
-	VMOVAPS      Y2, Y4
-	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y2, Y4, Y4
-	VSUBPS       Y2, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
-	VMOVAPS      Y2, Y3
-	VMOVAPS      Y2, Y9
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y7, Y9
-	VSUBPS       Y2, Y3, Y5
-	VSUBPS       Y2, Y9, Y10
-	VSUBPS       Y5, Y4, Y5
-	VSUBPS       Y10, Y7, Y10
-	VADDPS       Y2, Y5, Y5
-	VADDPS       Y2, Y10, Y10
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y9, Y9
+	VMOVUPS      32(CX), Y2
+	VMOVUPS      64(CX), Y3
+	PREFETCHT0   2112(CX)
+	VMOVUPS      96(CX), Y4
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y6
+	VANDPS       Y5, Y1, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VANDPS       Y5, Y2, Y8
+	VPCMPGTD     Y6, Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VANDPS       Y5, Y3, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VORPS        Y8, Y7, Y7
+	VANDPS       Y5, Y4, Y5
+	VPCMPGTD     Y6, Y5, Y5
+	VORPS        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          ntbeyond
+	VMOVAPS      Y0, Y5
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y0, Y9
+	VMOVAPS      Y0, Y11
+	VMOVAPS      vecConstf32avx2<>+96(SB), Y6
+	VFMADD231PS  Y6, Y1, Y5
+	VFMADD231PS  Y6, Y2, Y7
+	VFMADD231PS  Y6, Y3, Y9
+	VFMADD231PS  Y6, Y4, Y11
+	VSUBPS       Y0, Y5, Y6
+	VSUBPS       Y0, Y7, Y8
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y0, Y11, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
+	VMOVAPS      Y12, Y6
+	VMOVAPS      Y12, Y8
+	VMOVAPS      Y12, Y10
+	VMOVAPS      Y12, Y12
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+256(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
 	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y3, Y6, Y6
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y10, Y8, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y7, Y8, Y8
+	VPADDD       Y9, Y10, Y10
+	VPADDD       Y11, Y12, Y12
 	VMOVNTPS     Y6, (AX)
 	VMOVNTPS     Y8, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
-	JGE          ntloop
+	VMOVNTPS     Y10, 64(AX)
+	VMOVNTPS     Y12, 96(AX)
+	JMP          ntstored
+
+ntbeyond:
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMOVAPS      Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y8
+	VSUBPS       Y7, Y8, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y8, Y1
+	VSUBPS       Y7, Y1, Y10
+	VSUBPS       Y10, Y8, Y10
+	VADDPS       Y7, Y10, Y10
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y1, Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VMOVNTPS     Y9, (AX)
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y2, Y6, Y2
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y2
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y2
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VMOVAPS      Y7, Y2
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y2
+	VSUBPS       Y7, Y2, Y9
+	VSUBPS       Y9, Y1, Y9
+	VADDPS       Y7, Y9, Y9
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y9, Y8, Y8
+	VMOVNTPS     Y8, 32(AX)
+	VMINPS       Y3, Y5, Y3
+	VMAXPS       Y3, Y6, Y3
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VMOVNTPS     Y2, 64(AX)
+	VMINPS       Y4, Y5, Y4
+	VMAXPS       Y4, Y6, Y4
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y4
+	VSUBPS       Y4, Y1, Y4
+	VADDPS       Y7, Y4, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VMOVNTPS     Y2, 96(AX)
+
+ntstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+32, R8
+	JGE  ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
-	VMINPS       Y3, Y0, Y3
-	VMAXPS       Y3, Y1, Y3
-	VMOVAPS      Y2, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VSUBPS       Y2, Y4, Y4
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
-	VMOVAPS      Y2, Y3
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
-	VSUBPS       Y2, Y3, Y6
-	VSUBPS       Y6, Y4, Y6
-	VADDPS       Y2, Y6, Y6
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y3, Y5, Y5
-	VMULPS       Y6, Y5, Y5
-	VMOVNTPS     Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+8, R8
-	JGE          ntsingleloop
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y3
+	VANDPS       Y2, Y1, Y2
+	VPCMPGTD     Y3, Y2, Y2
+	VPTEST       Y2, Y2
+	JNZ          ntsinglebeyond
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VSUBPS       Y0, Y2, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y2, Y3, Y3
+	VMOVNTPS     Y3, (AX)
+	JMP          ntsinglestored
+
+ntsinglebeyond:
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VMINPS       Y1, Y2, Y1
+	VMAXPS       Y1, Y3, Y1
+	VMOVAPS      Y4, Y2
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VSUBPS       Y4, Y2, Y2
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y2, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VMOVAPS      Y4, Y1
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y2, Y1
+	VSUBPS       Y4, Y1, Y5
+	VSUBPS       Y5, Y2, Y5
+	VADDPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y5, Y3, Y3
+	VMOVNTPS     Y3, (AX)
+
+ntsinglestored:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	SUBQ $+8, R8
+	JGE  ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+32, R8
 	JLT  maindone
 
 mainloop:
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
+	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y5, Y0, Y5
-	VMAXPS       Y3, Y1, Y3
-	VMAXPS       Y5, Y1, Y5
-	VMOVAPS      Y2, Y4
-	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y2, Y4, Y4
-	VSUBPS       Y2, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y8
-	VMOVAPS      Y2, Y3
-	VMOVAPS      Y2, Y9
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y7, Y9
-	VSUBPS       Y2, Y3, Y5
-	VSUBPS       Y2, Y9, Y10
-	VSUBPS       Y5, Y4, Y5
-	VSUBPS       Y10, Y7, Y10
-	VADDPS       Y2, Y5, Y5
-	VADDPS       Y2, Y10, Y10
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y9, Y9
+	VMOVUPS      32(CX), Y2
+	VMOVUPS      64(CX), Y3
+	PREFETCHT0   2112(CX)
+	VMOVUPS      96(CX), Y4
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y6
+	VANDPS       Y5, Y1, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VANDPS       Y5, Y2, Y8
+	VPCMPGTD     Y6, Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VANDPS       Y5, Y3, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VORPS        Y8, Y7, Y7
+	VANDPS       Y5, Y4, Y5
+	VPCMPGTD     Y6, Y5, Y5
+	VORPS        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          mainbeyond
+	VMOVAPS      Y0, Y5
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y0, Y9
+	VMOVAPS      Y0, Y11
+	VMOVAPS      vecConstf32avx2<>+96(SB), Y6
+	VFMADD231PS  Y6, Y1, Y5
+	VFMADD231PS  Y6, Y2, Y7
+	VFMADD231PS  Y6, Y3, Y9
+	VFMADD231PS  Y6, Y4, Y11
+	VSUBPS       Y0, Y5, Y6
+	VSUBPS       Y0, Y7, Y8
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y0, Y11, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
+	VMOVAPS      Y12, Y6
+	VMOVAPS      Y12, Y8
+	VMOVAPS      Y12, Y10
+	VMOVAPS      Y12, Y12
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+256(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
 	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y3, Y6, Y6
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y10, Y8, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y7, Y8, Y8
+	VPADDD       Y9, Y10, Y10
+	VPADDD       Y11, Y12, Y12
 	VMOVUPS      Y6, (AX)
 	VMOVUPS      Y8, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
-	JGE          mainloop
+	VMOVUPS      Y10, 64(AX)
+	VMOVUPS      Y12, 96(AX)
+	JMP          mainstored
+
+mainbeyond:
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMOVAPS      Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y8
+	VSUBPS       Y7, Y8, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y8, Y1
+	VSUBPS       Y7, Y1, Y10
+	VSUBPS       Y10, Y8, Y10
+	VADDPS       Y7, Y10, Y10
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y1, Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (AX)
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y2, Y6, Y2
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y2
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y2
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VMOVAPS      Y7, Y2
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y2
+	VSUBPS       Y7, Y2, Y9
+	VSUBPS       Y9, Y1, Y9
+	VADDPS       Y7, Y9, Y9
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      Y8, 32(AX)
+	VMINPS       Y3, Y5, Y3
+	VMAXPS       Y3, Y6, Y3
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMINPS       Y4, Y5, Y4
+	VMAXPS       Y4, Y6, Y4
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y4
+	VSUBPS       Y4, Y1, Y4
+	VADDPS       Y7, Y4, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 96(AX)
+
+mainstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+32, R8
+	JGE  mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 
 singleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
-	VMINPS       Y3, Y0, Y3
-	VMAXPS       Y3, Y1, Y3
-	VMOVAPS      Y2, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VSUBPS       Y2, Y4, Y4
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y3
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y5
-	VMOVAPS      Y2, Y3
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y4, Y3
-	VSUBPS       Y2, Y3, Y6
-	VSUBPS       Y6, Y4, Y6
-	VADDPS       Y2, Y6, Y6
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y3, Y5, Y5
-	VMULPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+8, R8
-	JGE          singleloop
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y3
+	VANDPS       Y2, Y1, Y2
+	VPCMPGTD     Y3, Y2, Y2
+	VPTEST       Y2, Y2
+	JNZ          singlebeyond
+	VMOVAPS      Y0, Y2
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VSUBPS       Y0, Y2, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y2, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	JMP          singlestored
+
+singlebeyond:
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VMINPS       Y1, Y2, Y1
+	VMAXPS       Y1, Y3, Y1
+	VMOVAPS      Y4, Y2
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VSUBPS       Y4, Y2, Y2
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y2, Y1
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VMOVAPS      Y4, Y1
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y2, Y1
+	VSUBPS       Y4, Y1, Y5
+	VSUBPS       Y5, Y2, Y5
+	VADDPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      Y3, (AX)
+
+singlestored:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	SUBQ $+8, R8
+	JGE  singleloop
 
 singledone:
 	ADDQ         $+8, R8
@@ -234,34 +576,62 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX), Y3, Y4
+	VMOVUPS      (R9), Y1
+	VMASKMOVPS   (CX), Y1, Y2
 	PREFETCHT0   2048(CX)
-	VMINPS       Y4, Y0, Y4
-	VMAXPS       Y4, Y1, Y4
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y4
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y6
-	VMOVAPS      Y2, Y4
-	VFMADD231PS  vecConstf32avx2<>+384(SB), Y5, Y4
-	VSUBPS       Y2, Y4, Y7
-	VSUBPS       Y7, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y3, (AX)
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y4
+	VANDPS       Y3, Y2, Y3
+	VPCMPGTD     Y4, Y3, Y3
+	VPTEST       Y3, Y3
+	JNZ          tailbeyond
+	VMOVAPS      Y0, Y3
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y3
+	VSUBPS       Y0, Y3, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y2
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y3, Y4, Y4
+	VMASKMOVPS   Y4, Y1, (AX)
+	JMP          tailstored
 
+tailbeyond:
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
+	VMINPS       Y2, Y3, Y2
+	VMAXPS       Y2, Y4, Y2
+	VMOVAPS      Y5, Y3
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y3
+	VSUBPS       Y5, Y3, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y2
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
+	VMOVAPS      Y5, Y2
+	VFMADD231PS  vecConstf32avx2<>+480(SB), Y3, Y2
+	VSUBPS       Y5, Y2, Y6
+	VSUBPS       Y6, Y3, Y6
+	VADDPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y2, Y4, Y4
+	VMULPS       Y6, Y4, Y4
+	VMASKMOVPS   Y4, Y1, (AX)
+
+tailstored:
 next:
 	ADDQ DX, AX
 	ADDQ BX, CX
@@ -279,8 +649,8 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+512(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -299,74 +669,74 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y6, Y0, Y6
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y6, Y7
-	VMULPS       Y3, Y4, Y4
-	VMULPS       Y6, Y7, Y7
-	VADDPS       Y1, Y4, Y3
-	VADDPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y3, Y6
-	VSUBPS       Y1, Y8, Y9
-	VSUBPS       Y6, Y4, Y6
-	VSUBPS       Y9, Y7, Y9
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y9, Y7, Y7
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y6
-	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y9
-	VFMADD213PS  Y6, Y3, Y4
-	VFMADD213PS  Y9, Y8, Y7
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+992(SB), Y5, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y7
-	VORPS        Y2, Y4, Y4
-	VORPS        Y3, Y7, Y7
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y7, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
-	JGE          ntloop
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y5
+	PREFETCHT0  2048(CX)
+	PREFETCHT0  2080(CX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS      Y3, Y0, Y3
+	VMINPS      Y6, Y0, Y6
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y6, Y7
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y6, Y7, Y7
+	VADDPS      Y1, Y4, Y3
+	VADDPS      Y1, Y7, Y8
+	VSUBPS      Y1, Y3, Y6
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y6, Y4, Y6
+	VSUBPS      Y9, Y7, Y9
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y9, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y9, Y7, Y7
+	VPSLLD      $0x17, Y3, Y3
+	VPSLLD      $0x17, Y8, Y8
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y6
+	VSUBPS      vecConstf32avx2<>+352(SB), Y8, Y9
+	VFMADD213PS Y6, Y3, Y4
+	VFMADD213PS Y9, Y8, Y7
+	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1056(SB), Y5, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
+	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y7
+	VORPS       Y2, Y4, Y4
+	VORPS       Y3, Y7, Y7
+	VMOVNTPS    Y4, (AX)
+	VMOVNTPS    Y7, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+16, R8
@@ -374,42 +744,42 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VMINPS       Y3, Y0, Y3
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       Y1, Y4, Y3
-	VSUBPS       Y1, Y3, Y5
-	VSUBPS       Y5, Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y5, Y4
-	VMULPS       Y5, Y4, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS  Y5, Y3, Y4
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
-	VORPS        Y2, Y4, Y4
-	VMOVNTPS     Y4, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+8, R8
-	JGE          ntsingleloop
+	VMOVUPS     (CX), Y2
+	PREFETCHT0  2048(CX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
+	VMINPS      Y3, Y0, Y3
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
+	VMULPS      Y3, Y4, Y4
+	VADDPS      Y1, Y4, Y3
+	VSUBPS      Y1, Y3, Y5
+	VSUBPS      Y5, Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y4
+	VMULPS      Y5, Y4, Y4
+	VPSLLD      $0x17, Y3, Y3
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y5
+	VFMADD213PS Y5, Y3, Y4
+	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
+	VORPS       Y2, Y4, Y4
+	VMOVNTPS    Y4, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R8
@@ -419,74 +789,74 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y6
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y6, Y0, Y6
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y6, Y7
-	VMULPS       Y3, Y4, Y4
-	VMULPS       Y6, Y7, Y7
-	VADDPS       Y1, Y4, Y3
-	VADDPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y3, Y6
-	VSUBPS       Y1, Y8, Y9
-	VSUBPS       Y6, Y4, Y6
-	VSUBPS       Y9, Y7, Y9
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y4
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y9, Y7, Y7
-	VPSLLD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y6
-	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y9
-	VFMADD213PS  Y6, Y3, Y4
-	VFMADD213PS  Y9, Y8, Y7
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+992(SB), Y5, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y7
-	VORPS        Y2, Y4, Y4
-	VORPS        Y3, Y7, Y7
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
-	JGE          mainloop
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y5
+	PREFETCHT0  2048(CX)
+	PREFETCHT0  2080(CX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS      Y3, Y0, Y3
+	VMINPS      Y6, Y0, Y6
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y6, Y7
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y6, Y7
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y6, Y7, Y7
+	VADDPS      Y1, Y4, Y3
+	VADDPS      Y1, Y7, Y8
+	VSUBPS      Y1, Y3, Y6
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y6, Y4, Y6
+	VSUBPS      Y9, Y7, Y9
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y4
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y9, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y9, Y7, Y7
+	VPSLLD      $0x17, Y3, Y3
+	VPSLLD      $0x17, Y8, Y8
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y6
+	VSUBPS      vecConstf32avx2<>+352(SB), Y8, Y9
+	VFMADD213PS Y6, Y3, Y4
+	VFMADD213PS Y9, Y8, Y7
+	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1056(SB), Y5, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
+	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y7
+	VORPS       Y2, Y4, Y4
+	VORPS       Y3, Y7, Y7
+	VMOVUPS     Y4, (AX)
+	VMOVUPS     Y7, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         mainloop
 
 maindone:
 	ADDQ $+16, R8
@@ -494,82 +864,82 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPS      (CX), Y2
-	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VMINPS       Y3, Y0, Y3
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y3, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       Y1, Y4, Y3
-	VSUBPS       Y1, Y3, Y5
-	VSUBPS       Y5, Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y5, Y4
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y5, Y4
-	VMULPS       Y5, Y4, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VSUBPS       vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS  Y5, Y3, Y4
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y4
-	VORPS        Y2, Y4, Y4
-	VMOVUPS      Y4, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+8, R8
-	JGE          singleloop
+	VMOVUPS     (CX), Y2
+	PREFETCHT0  2048(CX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
+	VMINPS      Y3, Y0, Y3
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
+	VMULPS      Y3, Y4, Y4
+	VADDPS      Y1, Y4, Y3
+	VSUBPS      Y1, Y3, Y5
+	VSUBPS      Y5, Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y4
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y4
+	VMULPS      Y5, Y4, Y4
+	VPSLLD      $0x17, Y3, Y3
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y5
+	VFMADD213PS Y5, Y3, Y4
+	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
+	VORPS       Y2, Y4, Y4
+	VMOVUPS     Y4, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         singleloop
 
 singledone:
-	ADDQ         $+8, R8
-	JZ           next
-	LEAQ         vecMaskf32avx2<>+32(SB), R9
-	SHLQ         $0x02, R8
-	SUBQ         R8, R9
-	VMOVUPS      (R9), Y2
-	VMASKMOVPS   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VMINPS       Y4, Y0, Y4
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+640(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+672(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+704(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+736(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+768(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+800(SB), Y4, Y5
-	VMULPS       Y4, Y5, Y5
-	VADDPS       Y1, Y5, Y4
-	VSUBPS       Y1, Y4, Y6
-	VSUBPS       Y6, Y5, Y6
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y6, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y6, Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y6
-	VFMADD213PS  Y6, Y4, Y5
-	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
-	VORPS        Y3, Y5, Y5
-	VMASKMOVPS   Y5, Y2, (AX)
+	ADDQ        $+8, R8
+	JZ          next
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPS  (CX), Y2, Y3
+	PREFETCHT0  2048(CX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y3, Y4
+	VMINPS      Y4, Y0, Y4
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y5
+	VMULPS      Y4, Y5, Y5
+	VADDPS      Y1, Y5, Y4
+	VSUBPS      Y1, Y4, Y6
+	VSUBPS      Y6, Y5, Y6
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y5
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y5
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y5
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y5
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y5
+	VMULPS      Y6, Y5, Y5
+	VPSLLD      $0x17, Y4, Y4
+	VSUBPS      vecConstf32avx2<>+352(SB), Y4, Y6
+	VFMADD213PS Y6, Y4, Y5
+	VANDPS      vecConstf32avx2<>+1056(SB), Y3, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
+	VORPS       Y3, Y5, Y5
+	VMASKMOVPS  Y5, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -588,8 +958,8 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1024(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -612,24 +982,24 @@ ntloop:
 	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
+	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y7, Y0, Y7
 	VADDPS       Y3, Y3, Y3
 	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y10
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
@@ -648,14 +1018,14 @@ ntloop:
 	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1056(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1120(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+992(SB), Y6, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y10, Y10
+	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1056(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
 	VORPS        Y3, Y10, Y10
 	VMOVNTPS     Y5, (AX)
@@ -673,15 +1043,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
@@ -691,10 +1061,10 @@ ntsingleloop:
 	VPSLLD       $0x17, Y4, Y4
 	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
 	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
@@ -714,24 +1084,24 @@ mainloop:
 	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y7
+	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y7, Y0, Y7
 	VADDPS       Y3, Y3, Y3
 	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y10
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y10
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
@@ -750,14 +1120,14 @@ mainloop:
 	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1056(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1120(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+992(SB), Y6, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y10, Y10
+	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1056(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
 	VORPS        Y3, Y10, Y10
 	VMOVUPS      Y5, (AX)
@@ -775,15 +1145,15 @@ maindone:
 singleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
@@ -793,10 +1163,10 @@ singleloop:
 	VPSLLD       $0x17, Y4, Y4
 	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1056(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+992(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
 	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
@@ -813,15 +1183,15 @@ singledone:
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
 	VMOVAPS      Y1, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
@@ -831,10 +1201,10 @@ singledone:
 	VPSLLD       $0x17, Y5, Y5
 	VSUBPS       vecConstf32avx2<>+352(SB), Y5, Y4
 	VFMADD213PS  Y4, Y5, Y6
-	VADDPS       vecConstf32avx2<>+1056(SB), Y6, Y4
+	VADDPS       vecConstf32avx2<>+1120(SB), Y6, Y4
 	VDIVPS       Y4, Y6, Y6
-	VANDPS       vecConstf32avx2<>+992(SB), Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y6, Y6
+	VANDPS       vecConstf32avx2<>+1056(SB), Y3, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
 	VORPS        Y3, Y6, Y6
 	VMASKMOVPS   Y6, Y2, (AX)
 
@@ -855,7 +1225,7 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -972,9 +1342,9 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -997,16 +1367,12 @@ ntloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
@@ -1019,24 +1385,28 @@ ntloop:
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
 	VADDPS       Y1, Y5, Y6
 	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y7, Y5, Y7
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y6, Y6
@@ -1062,26 +1432,26 @@ ntdone:
 ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y7, Y5, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y5, Y5
@@ -1105,16 +1475,12 @@ mainloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
@@ -1127,24 +1493,28 @@ mainloop:
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
 	VADDPS       Y1, Y5, Y6
 	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y7, Y5, Y7
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y6, Y6
@@ -1170,26 +1540,26 @@ maindone:
 singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y7, Y5, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y5, Y5
@@ -1210,26 +1580,26 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y6
 	VADDPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y8, Y6, Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y6, Y6
@@ -1254,9 +1624,9 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1279,24 +1649,24 @@ ntloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
@@ -1336,15 +1706,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -1375,24 +1745,24 @@ mainloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
@@ -1432,15 +1802,15 @@ maindone:
 singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -1468,15 +1838,15 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
@@ -1743,7 +2113,7 @@ TEXT ·vecAddScalarReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS b+68(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -2002,7 +2372,7 @@ TEXT ·vecAffineReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS a+64(FP), Y0
 	VBROADCASTSS b+68(FP), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -2412,7 +2782,7 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2560,9 +2930,9 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1120(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2591,16 +2961,12 @@ ntloop:
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y6
@@ -2613,24 +2979,28 @@ ntloop:
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
 	VADDPS       Y1, Y6, Y7
 	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y8, Y6, Y8
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y7, Y7
@@ -2659,26 +3029,26 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y7, Y5, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y5, Y5
@@ -2707,16 +3077,12 @@ mainloop:
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y6
@@ -2729,24 +3095,28 @@ mainloop:
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
 	VADDPS       Y1, Y6, Y7
 	VADDPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y8, Y6, Y8
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y7, Y7
@@ -2775,26 +3145,26 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y7, Y5, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y5, Y5
@@ -2818,26 +3188,26 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1184(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1216(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y5, Y6
 	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y6
 	VADDPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y8, Y6, Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y6, Y6
@@ -2865,9 +3235,9 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2896,24 +3266,24 @@ ntloop:
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
@@ -2956,15 +3326,15 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -3000,24 +3370,24 @@ mainloop:
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
@@ -3060,15 +3430,15 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -3099,15 +3469,15 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
@@ -3142,9 +3512,9 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1440(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -3169,24 +3539,24 @@ ntloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
@@ -3231,15 +3601,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -3273,24 +3643,24 @@ mainloop:
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
@@ -3335,15 +3705,15 @@ maindone:
 singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+992(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -3374,15 +3744,15 @@ singledone:
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+992(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
@@ -4255,9 +4625,9 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4280,16 +4650,16 @@ ntloop:
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y8, Y2, Y8
 	VMULPS       Y4, Y4, Y5
 	VMULPS       Y8, Y8, Y9
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y1, Y6, Y5
@@ -4298,18 +4668,18 @@ ntloop:
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y9, Y6, Y9
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y5, Y5
@@ -4339,21 +4709,21 @@ ntdone:
 ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y6
 	VADDPS       Y1, Y6, Y5
 	VSUBPS       Y1, Y5, Y7
 	VSUBPS       Y7, Y6, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
@@ -4379,16 +4749,16 @@ mainloop:
 	VMOVUPS      32(CX), Y7
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+512(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y8, Y2, Y8
 	VMULPS       Y4, Y4, Y5
 	VMULPS       Y8, Y8, Y9
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y8, Y10, Y10
 	VADDPS       Y1, Y6, Y5
@@ -4397,18 +4767,18 @@ mainloop:
 	VSUBPS       Y1, Y11, Y12
 	VSUBPS       Y9, Y6, Y9
 	VSUBPS       Y12, Y10, Y12
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y9, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
 	VPSLLD       $0x17, Y5, Y5
@@ -4438,21 +4808,21 @@ maindone:
 singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y6
 	VADDPS       Y1, Y6, Y5
 	VSUBPS       Y1, Y5, Y7
 	VSUBPS       Y7, Y6, Y7
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
@@ -4475,21 +4845,21 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+512(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
 	VMULPS       Y5, Y5, Y6
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y7
 	VADDPS       Y1, Y7, Y6
 	VSUBPS       Y1, Y6, Y8
 	VSUBPS       Y8, Y7, Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y8, Y7
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y7
 	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y7
 	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y7
 	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y7, Y7
@@ -4516,10 +4886,10 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1568(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4546,20 +4916,20 @@ ntloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+992(SB), Y7, Y7
+	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1056(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
@@ -4597,13 +4967,13 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
@@ -4636,20 +5006,20 @@ mainloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+992(SB), Y7, Y7
+	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1056(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
@@ -4687,13 +5057,13 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+992(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
@@ -4721,13 +5091,13 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
-	VXORPS       vecConstf32avx2<>+992(SB), Y5, Y5
+	VXORPS       vecConstf32avx2<>+1056(SB), Y5, Y5
 	VMOVAPS      Y3, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -5086,27 +5456,27 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	SHLQ         $0x02, SI
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
 
 row:
-	LEAQ         (CX)(DI*1), R11
-	LEAQ         2048(CX), R12
-	CMPQ         R12, R11
-	CMOVQLT      R11, R12
-	MOVQ         room+24(FP), R13
-	TESTQ        R13, R13
-	CMOVQEQ      AX, R13
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y5
-	TESTQ        DX, DX
-	JZ           plain
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+32, R9
-	JLT          addmaindone
+	LEAQ    (CX)(DI*1), R11
+	LEAQ    2048(CX), R12
+	CMPQ    R12, R11
+	CMOVQLT R11, R12
+	MOVQ    room+24(FP), R13
+	TESTQ   R13, R13
+	CMOVQEQ AX, R13
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y4
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y5
+	TESTQ   DX, DX
+	JZ      plain
+	MOVQ    n+64(FP), R9
+	XORQ    R10, R10
+	SUBQ    $+32, R9
+	JLT     addmaindone
 
 addmain:
 	VMOVUPS (CX)(R10*1), Y6
@@ -5149,19 +5519,19 @@ addsingle:
 	JGE     addsingle
 
 addsingledone:
-	ADDQ         $+8, R9
-	JZ           adddone
-	LEAQ         vecMaskf32avx2<>+32(SB), R14
-	SHLQ         $0x02, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y6
-	VMASKMOVPS   (CX)(R10*1), Y6, Y7
-	VMASKMOVPS   (DX)(R10*1), Y6, Y8
-	VADDPS       Y8, Y7, Y7
-	VMASKMOVPS   Y7, Y6, (R13)(R10*1)
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
-	VBLENDVPS    Y6, Y7, Y8, Y7
-	VMAXPS       Y7, Y2, Y2
+	ADDQ       $+8, R9
+	JZ         adddone
+	LEAQ       vecMaskf32avx2<>+32(SB), R14
+	SHLQ       $0x02, R9
+	SUBQ       R9, R14
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS (CX)(R10*1), Y6, Y7
+	VMASKMOVPS (DX)(R10*1), Y6, Y8
+	VADDPS     Y8, Y7, Y7
+	VMASKMOVPS Y7, Y6, (R13)(R10*1)
+	VMOVAPS    vecConstf32avx2<>+1728(SB), Y8
+	VBLENDVPS  Y6, Y7, Y8, Y7
+	VMAXPS     Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
@@ -5195,16 +5565,16 @@ maxsingle:
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+8, R9
-	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R14
-	SHLQ         $0x02, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y6
-	VMASKMOVPS   (CX)(R10*1), Y6, Y7
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y8
-	VBLENDVPS    Y6, Y7, Y8, Y7
-	VMAXPS       Y7, Y2, Y2
+	ADDQ       $+8, R9
+	JZ         maxdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R14
+	SHLQ       $0x02, R9
+	SUBQ       R9, R14
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS (CX)(R10*1), Y6, Y7
+	VMOVAPS    vecConstf32avx2<>+1728(SB), Y8
+	VBLENDVPS  Y6, Y7, Y8, Y7
+	VMAXPS     Y7, Y2, Y2
 
 maxdone:
 known:
@@ -5219,91 +5589,91 @@ known:
 	VMAXPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VBROADCASTSS scale+72(FP), Y3
-	VMULPS       vecConstf32avx2<>+128(SB), Y3, Y3
+	VMULPS       vecConstf32avx2<>+96(SB), Y3, Y3
 	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y7
 	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+32, R9
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R12)(R10*1)
-	PREFETCHT0   64(R12)(R10*1)
-	VMOVUPS      (CX)(R10*1), Y8
-	VMOVUPS      32(CX)(R10*1), Y11
-	VFMSUB213PS  Y2, Y3, Y8
-	VFMSUB213PS  Y2, Y3, Y11
-	VMAXPS       Y8, Y0, Y8
-	VMAXPS       Y11, Y0, Y11
-	VADDPS       Y1, Y8, Y9
-	VADDPS       Y1, Y11, Y12
-	VSUBPS       Y1, Y9, Y10
-	VSUBPS       Y1, Y12, Y13
-	VSUBPS       Y10, Y8, Y10
-	VSUBPS       Y13, Y11, Y13
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y12, Y12
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y12, Y11, Y11
-	VMOVUPS      Y8, (R13)(R10*1)
-	VMOVUPS      Y11, 32(R13)(R10*1)
-	VADDPS       Y8, Y4, Y4
-	VADDPS       Y11, Y5, Y5
-	VMOVUPS      64(CX)(R10*1), Y8
-	VMOVUPS      96(CX)(R10*1), Y11
-	VFMSUB213PS  Y2, Y3, Y8
-	VFMSUB213PS  Y2, Y3, Y11
-	VMAXPS       Y8, Y0, Y8
-	VMAXPS       Y11, Y0, Y11
-	VADDPS       Y1, Y8, Y9
-	VADDPS       Y1, Y11, Y12
-	VSUBPS       Y1, Y9, Y10
-	VSUBPS       Y1, Y12, Y13
-	VSUBPS       Y10, Y8, Y10
-	VSUBPS       Y13, Y11, Y13
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y13, Y11
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y12, Y12
-	VMULPS       Y9, Y8, Y8
-	VMULPS       Y12, Y11, Y11
-	VMOVUPS      Y8, 64(R13)(R10*1)
-	VMOVUPS      Y11, 96(R13)(R10*1)
-	VADDPS       Y8, Y6, Y6
-	VADDPS       Y11, Y7, Y7
-	ADDQ         $+128, R10
-	SUBQ         $+32, R9
-	JGE          expmain
+	PREFETCHT0  (R12)(R10*1)
+	PREFETCHT0  64(R12)(R10*1)
+	VMOVUPS     (CX)(R10*1), Y8
+	VMOVUPS     32(CX)(R10*1), Y11
+	VFMSUB213PS Y2, Y3, Y8
+	VFMSUB213PS Y2, Y3, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y13, Y11
+	VPSLLD      $0x17, Y9, Y9
+	VPSLLD      $0x17, Y12, Y12
+	VMULPS      Y9, Y8, Y8
+	VMULPS      Y12, Y11, Y11
+	VMOVUPS     Y8, (R13)(R10*1)
+	VMOVUPS     Y11, 32(R13)(R10*1)
+	VADDPS      Y8, Y4, Y4
+	VADDPS      Y11, Y5, Y5
+	VMOVUPS     64(CX)(R10*1), Y8
+	VMOVUPS     96(CX)(R10*1), Y11
+	VFMSUB213PS Y2, Y3, Y8
+	VFMSUB213PS Y2, Y3, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y13, Y11
+	VPSLLD      $0x17, Y9, Y9
+	VPSLLD      $0x17, Y12, Y12
+	VMULPS      Y9, Y8, Y8
+	VMULPS      Y12, Y11, Y11
+	VMOVUPS     Y8, 64(R13)(R10*1)
+	VMOVUPS     Y11, 96(R13)(R10*1)
+	VADDPS      Y8, Y6, Y6
+	VADDPS      Y11, Y7, Y7
+	ADDQ        $+128, R10
+	SUBQ        $+32, R9
+	JGE         expmain
 
 expmaindone:
 	ADDQ $+32, R9
@@ -5311,54 +5681,54 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R12)(R10*1)
-	VMOVUPS      (CX)(R10*1), Y8
-	VFMSUB213PS  Y2, Y3, Y8
-	VMAXPS       Y8, Y0, Y8
-	VADDPS       Y1, Y8, Y9
-	VSUBPS       Y1, Y9, Y10
-	VSUBPS       Y10, Y8, Y10
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y8
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (R13)(R10*1)
-	VADDPS       Y8, Y4, Y4
-	ADDQ         $+32, R10
-	SUBQ         $+8, R9
-	JGE          expsingle
+	PREFETCHT0  (R12)(R10*1)
+	VMOVUPS     (CX)(R10*1), Y8
+	VFMSUB213PS Y2, Y3, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y10, Y8, Y10
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
+	VPSLLD      $0x17, Y9, Y9
+	VMULPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (R13)(R10*1)
+	VADDPS      Y8, Y4, Y4
+	ADDQ        $+32, R10
+	SUBQ        $+8, R9
+	JGE         expsingle
 
 expsingledone:
-	ADDQ         $+8, R9
-	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R14
-	SHLQ         $0x02, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y8
-	PREFETCHT0   (R12)(R10*1)
-	VMASKMOVPS   (CX)(R10*1), Y8, Y9
-	VFMSUB213PS  Y2, Y3, Y9
-	VMAXPS       Y9, Y0, Y9
-	VADDPS       Y1, Y9, Y2
-	VSUBPS       Y1, Y2, Y3
-	VSUBPS       Y3, Y9, Y3
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y3, Y9
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y3, Y9
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y3, Y9
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y3, Y9
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y3, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y9
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y9, Y9
-	VMASKMOVPS   Y9, Y8, (R13)(R10*1)
-	VANDPS       Y8, Y9, Y9
-	VADDPS       Y9, Y4, Y4
+	ADDQ        $+8, R9
+	JZ          expdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R14
+	SHLQ        $0x02, R9
+	SUBQ        R9, R14
+	VMOVUPS     (R14), Y8
+	PREFETCHT0  (R12)(R10*1)
+	VMASKMOVPS  (CX)(R10*1), Y8, Y9
+	VFMSUB213PS Y2, Y3, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y2
+	VSUBPS      Y1, Y2, Y3
+	VSUBPS      Y3, Y9, Y3
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y3, Y9
+	VPSLLD      $0x17, Y2, Y2
+	VMULPS      Y2, Y9, Y9
+	VMASKMOVPS  Y9, Y8, (R13)(R10*1)
+	VANDPS      Y8, Y9, Y9
+	VADDPS      Y9, Y4, Y4
 
 expdone:
 	VADDPS       Y6, Y4, Y4
@@ -5371,7 +5741,7 @@ expdone:
 	VPERMILPS    $0xb1, X4, X2
 	VADDPS       X2, X4, X4
 	VBROADCASTSS X4, Y4
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y2
 	VDIVPS       Y4, Y2, Y2
 	CMPQ         R13, AX
 	JEQ          kept
@@ -5698,8 +6068,8 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -5730,16 +6100,16 @@ mainrow:
 	VMAXPS       Y10, Y1, Y10
 	VMOVAPS      Y2, Y8
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
 	VSUBPS       Y2, Y8, Y9
 	VSUBPS       Y2, Y11, Y12
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
@@ -5787,11 +6157,11 @@ singlerow:
 	VFMADD213PS  Y4, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
 	VSUBPS       Y2, Y6, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
@@ -5829,11 +6199,11 @@ tailrow:
 	VFMADD213PS  Y5, Y0, Y6
 	VMAXPS       Y6, Y1, Y6
 	VMOVAPS      Y2, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
 	VSUBPS       Y2, Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
@@ -5864,14 +6234,14 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          stripmaindone
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y3
+	MOVQ    n+32(FP), SI
+	XORQ    DI, DI
+	SUBQ    $+32, SI
+	JLT     stripmaindone
 
 stripmain:
 	VADDPS (CX)(DI*1), Y0, Y0
@@ -5894,16 +6264,16 @@ stripsingle:
 	JGE    stripsingle
 
 stripsingledone:
-	ADDQ         $+8, SI
-	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R8
-	SHLQ         $0x02, SI
-	SUBQ         SI, R8
-	VMOVUPS      (R8), Y4
-	VMASKMOVPS   (CX)(DI*1), Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
-	VBLENDVPS    Y4, Y5, Y6, Y5
-	VADDPS       Y5, Y0, Y0
+	ADDQ       $+8, SI
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R8
+	SHLQ       $0x02, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y4
+	VMASKMOVPS (CX)(DI*1), Y4, Y5
+	VMOVAPS    vecConstf32avx2<>+1152(SB), Y6
+	VBLENDVPS  Y4, Y5, Y6, Y5
+	VADDPS     Y5, Y0, Y0
 
 stripdone:
 	VADDPS       Y2, Y0, Y0
@@ -5934,14 +6304,14 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+32, SI
-	JLT          stripmaindone
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1728(SB), Y3
+	MOVQ    n+32(FP), SI
+	XORQ    DI, DI
+	SUBQ    $+32, SI
+	JLT     stripmaindone
 
 stripmain:
 	VMAXPS (CX)(DI*1), Y0, Y0
@@ -5964,16 +6334,16 @@ stripsingle:
 	JGE    stripsingle
 
 stripsingledone:
-	ADDQ         $+8, SI
-	JZ           stripdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R8
-	SHLQ         $0x02, SI
-	SUBQ         SI, R8
-	VMOVUPS      (R8), Y4
-	VMASKMOVPS   (CX)(DI*1), Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
-	VBLENDVPS    Y4, Y5, Y6, Y5
-	VMAXPS       Y5, Y0, Y0
+	ADDQ       $+8, SI
+	JZ         stripdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R8
+	SHLQ       $0x02, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y4
+	VMASKMOVPS (CX)(DI*1), Y4, Y5
+	VMOVAPS    vecConstf32avx2<>+1728(SB), Y6
+	VBLENDVPS  Y4, Y5, Y6, Y5
+	VMAXPS     Y5, Y0, Y0
 
 stripdone:
 	VMAXPS       Y2, Y0, Y0
@@ -6003,10 +6373,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+64(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+96(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -6033,16 +6403,16 @@ maxsingle:
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+8, DI
-	JZ           maxdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R9
-	SHLQ         $0x02, DI
-	SUBQ         DI, R9
-	VMOVUPS      (R9), Y4
-	VMASKMOVPS   (DX)(R8*1), Y4, Y5
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y6
-	VBLENDVPS    Y4, Y5, Y6, Y5
-	VMAXPS       Y5, Y3, Y3
+	ADDQ       $+8, DI
+	JZ         maxdone
+	LEAQ       vecMaskf32avx2<>+32(SB), R9
+	SHLQ       $0x02, DI
+	SUBQ       DI, R9
+	VMOVUPS    (R9), Y4
+	VMASKMOVPS (DX)(R8*1), Y4, Y5
+	VMOVAPS    vecConstf32avx2<>+1728(SB), Y6
+	VBLENDVPS  Y4, Y5, Y6, Y5
+	VMAXPS     Y5, Y3, Y3
 
 maxdone:
 row:
@@ -6056,96 +6426,96 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         16384(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT1   (R10)(R8*1)
-	VMAXPS       (R9)(R8*1), Y3, Y3
-	PREFETCHT1   32(R10)(R8*1)
-	VMAXPS       32(R9)(R8*1), Y3, Y3
-	PREFETCHT1   64(R10)(R8*1)
-	VMAXPS       64(R9)(R8*1), Y3, Y3
-	PREFETCHT1   96(R10)(R8*1)
-	VMAXPS       96(R9)(R8*1), Y3, Y3
-	VMOVUPS      (DX)(R8*1), Y9
-	VMOVUPS      32(DX)(R8*1), Y12
-	VFMSUB213PS  Y4, Y2, Y9
-	VFMSUB213PS  Y4, Y2, Y12
-	VMAXPS       Y9, Y0, Y9
-	VMAXPS       Y12, Y0, Y12
-	VADDPS       Y1, Y9, Y10
-	VADDPS       Y1, Y12, Y13
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y13, Y14
-	VSUBPS       Y11, Y9, Y11
-	VSUBPS       Y14, Y12, Y14
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPSLLD       $0x17, Y13, Y13
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y13, Y12, Y12
-	VADDPS       Y9, Y5, Y5
-	VADDPS       Y12, Y6, Y6
-	VMOVUPS      64(DX)(R8*1), Y9
-	VMOVUPS      96(DX)(R8*1), Y12
-	VFMSUB213PS  Y4, Y2, Y9
-	VFMSUB213PS  Y4, Y2, Y12
-	VMAXPS       Y9, Y0, Y9
-	VMAXPS       Y12, Y0, Y12
-	VADDPS       Y1, Y9, Y10
-	VADDPS       Y1, Y12, Y13
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y13, Y14
-	VSUBPS       Y11, Y9, Y11
-	VSUBPS       Y14, Y12, Y14
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y14, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y14, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPSLLD       $0x17, Y13, Y13
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y13, Y12, Y12
-	VADDPS       Y9, Y7, Y7
-	VADDPS       Y12, Y8, Y8
-	ADDQ         $+128, R8
-	SUBQ         $+32, DI
-	JGE          expmain
+	PREFETCHT1  (R10)(R8*1)
+	VMAXPS      (R9)(R8*1), Y3, Y3
+	PREFETCHT1  32(R10)(R8*1)
+	VMAXPS      32(R9)(R8*1), Y3, Y3
+	PREFETCHT1  64(R10)(R8*1)
+	VMAXPS      64(R9)(R8*1), Y3, Y3
+	PREFETCHT1  96(R10)(R8*1)
+	VMAXPS      96(R9)(R8*1), Y3, Y3
+	VMOVUPS     (DX)(R8*1), Y9
+	VMOVUPS     32(DX)(R8*1), Y12
+	VFMSUB213PS Y4, Y2, Y9
+	VFMSUB213PS Y4, Y2, Y12
+	VMAXPS      Y9, Y0, Y9
+	VMAXPS      Y12, Y0, Y12
+	VADDPS      Y1, Y9, Y10
+	VADDPS      Y1, Y12, Y13
+	VSUBPS      Y1, Y10, Y11
+	VSUBPS      Y1, Y13, Y14
+	VSUBPS      Y11, Y9, Y11
+	VSUBPS      Y14, Y12, Y14
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y14, Y12
+	VPSLLD      $0x17, Y10, Y10
+	VPSLLD      $0x17, Y13, Y13
+	VMULPS      Y10, Y9, Y9
+	VMULPS      Y13, Y12, Y12
+	VADDPS      Y9, Y5, Y5
+	VADDPS      Y12, Y6, Y6
+	VMOVUPS     64(DX)(R8*1), Y9
+	VMOVUPS     96(DX)(R8*1), Y12
+	VFMSUB213PS Y4, Y2, Y9
+	VFMSUB213PS Y4, Y2, Y12
+	VMAXPS      Y9, Y0, Y9
+	VMAXPS      Y12, Y0, Y12
+	VADDPS      Y1, Y9, Y10
+	VADDPS      Y1, Y12, Y13
+	VSUBPS      Y1, Y10, Y11
+	VSUBPS      Y1, Y13, Y14
+	VSUBPS      Y11, Y9, Y11
+	VSUBPS      Y14, Y12, Y14
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y14, Y12
+	VPSLLD      $0x17, Y10, Y10
+	VPSLLD      $0x17, Y13, Y13
+	VMULPS      Y10, Y9, Y9
+	VMULPS      Y13, Y12, Y12
+	VADDPS      Y9, Y7, Y7
+	VADDPS      Y12, Y8, Y8
+	ADDQ        $+128, R8
+	SUBQ        $+32, DI
+	JGE         expmain
 
 expmaindone:
 	ADDQ $+32, DI
@@ -6153,57 +6523,57 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT1   (R10)(R8*1)
-	VMAXPS       (R9)(R8*1), Y3, Y3
-	VMOVUPS      (DX)(R8*1), Y9
-	VFMSUB213PS  Y4, Y2, Y9
-	VMAXPS       Y9, Y0, Y9
-	VADDPS       Y1, Y9, Y10
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y11, Y9, Y11
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y9
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y10, Y9, Y9
-	VADDPS       Y9, Y5, Y5
-	ADDQ         $+32, R8
-	SUBQ         $+8, DI
-	JGE          expsingle
+	PREFETCHT1  (R10)(R8*1)
+	VMAXPS      (R9)(R8*1), Y3, Y3
+	VMOVUPS     (DX)(R8*1), Y9
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y10, Y11
+	VSUBPS      Y11, Y9, Y11
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
+	VPSLLD      $0x17, Y10, Y10
+	VMULPS      Y10, Y9, Y9
+	VADDPS      Y9, Y5, Y5
+	ADDQ        $+32, R8
+	SUBQ        $+8, DI
+	JGE         expsingle
 
 expsingledone:
-	ADDQ         $+8, DI
-	JZ           expdone
-	LEAQ         vecMaskf32avx2<>+32(SB), R11
-	SHLQ         $0x02, DI
-	SUBQ         DI, R11
-	VMOVUPS      (R11), Y9
-	PREFETCHT1   (R10)(R8*1)
-	VMASKMOVPS   (R9)(R8*1), Y9, Y10
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y11
-	VBLENDVPS    Y9, Y10, Y11, Y10
-	VMAXPS       Y10, Y3, Y3
-	VMASKMOVPS   (DX)(R8*1), Y9, Y10
-	VFMSUB213PS  Y4, Y2, Y10
-	VMAXPS       Y10, Y0, Y10
-	VADDPS       Y1, Y10, Y4
-	VSUBPS       Y1, Y4, Y11
-	VSUBPS       Y11, Y10, Y11
-	VBROADCASTSS vecConstf32avx2<>+480(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+832(SB), Y11, Y10
-	VFMADD213PS  vecConstf32avx2<>+864(SB), Y11, Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y10
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y10, Y10
-	VANDPS       Y9, Y10, Y10
-	VADDPS       Y10, Y5, Y5
+	ADDQ        $+8, DI
+	JZ          expdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, DI
+	SUBQ        DI, R11
+	VMOVUPS     (R11), Y9
+	PREFETCHT1  (R10)(R8*1)
+	VMASKMOVPS  (R9)(R8*1), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+1728(SB), Y11
+	VBLENDVPS   Y9, Y10, Y11, Y10
+	VMAXPS      Y10, Y3, Y3
+	VMASKMOVPS  (DX)(R8*1), Y9, Y10
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y10, Y4
+	VSUBPS      Y1, Y4, Y11
+	VSUBPS      Y11, Y10, Y11
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y10
+	VPSLLD      $0x17, Y4, Y4
+	VMULPS      Y4, Y10, Y10
+	VANDPS      Y9, Y10, Y10
+	VADDPS      Y10, Y5, Y5
 
 expdone:
 	VADDPS       Y7, Y5, Y5
@@ -6227,17 +6597,17 @@ expdone:
 // func vecRowDistanceF32AVX2(src *float32, y *float32, n int) float32
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
-	MOVQ         src+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
-	MOVQ         n+16(FP), DX
-	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JLT          stripmaindone
+	MOVQ    src+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y3
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+32, DX
+	JLT     stripmaindone
 
 stripmain:
 	VMOVUPS     (AX)(BX*1), Y4
@@ -6313,17 +6683,17 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
 	CMPQ         n+56(FP), $+32
 	JLT          firstshort
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6335,11 +6705,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 
@@ -6421,13 +6791,13 @@ row:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+64(FP), Y1
 	VADDPS       Y1, Y4, Y4
 	VSQRTPS      Y4, Y4
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+48(FP)
 	JZ           alone
@@ -6442,13 +6812,13 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
 	CMPQ         n+56(FP), $+32
 	JLT          nextshort
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6460,11 +6830,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 
@@ -6866,17 +7236,17 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
 	CMPQ         n+80(FP), $+32
 	JLT          firstshort
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6892,11 +7262,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 	VBROADCASTSS (R11), Y6
@@ -7017,13 +7387,13 @@ turned:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+88(FP), Y1
 	VADDPS       Y1, Y4, Y4
 	VSQRTPS      Y4, Y4
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+72(FP)
 	JZ           alone
@@ -7038,13 +7408,13 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
 	CMPQ         n+80(FP), $+32
 	JLT          nextshort
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7060,11 +7430,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1728(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 	VBROADCASTSS (R11), Y8
@@ -7526,16 +7896,16 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	MOVQ         n+48(FP), R8
-	XORQ         DI, DI
-	SUBQ         $+32, R8
-	JLT          firstmaindone
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	MOVQ    n+48(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+32, R8
+	JLT     firstmaindone
 
 firstmain:
 	VMOVUPS     (DX)(DI*1), Y3
@@ -7589,7 +7959,7 @@ row:
 	VBROADCASTSS eps+56(FP), Y2
 	VADDPS       Y2, Y1, Y1
 	VSQRTPS      Y1, Y1
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+352(SB), Y3
 	VDIVPS       Y1, Y3, Y3
 	DECQ         m+40(FP)
 	JZ           alone
@@ -7604,20 +7974,20 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y2
-	CMPB         nt+60(FP), $0x00
-	JEQ          bothkept
-	TESTQ        $0x0000003f, AX
-	JNE          bothkept
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         8192(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
-	MOVQ         n+48(FP), R8
-	XORQ         DI, DI
-	SUBQ         $+32, R8
-	JLT          bothntmaindone
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	CMPB    nt+60(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+48(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+32, R8
+	JLT     bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
@@ -7926,10 +8296,10 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+1888(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+1920(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -9073,62 +9443,62 @@ laststored:
 	VZEROUPPER
 	RET
 
-DATA vecConstf32avx2<>+0(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+4(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+8(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+12(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+16(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+20(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+24(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+28(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+32(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+36(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+40(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+44(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+48(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+52(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+56(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+60(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+64(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+68(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+72(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+76(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+80(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+84(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+88(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+92(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+96(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+100(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+104(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+108(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+112(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+116(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+120(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+124(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+128(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+132(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+136(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+140(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+144(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+148(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+152(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+156(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+160(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+164(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+168(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+172(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+176(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+180(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+184(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+188(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+192(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+196(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+200(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+204(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+208(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+212(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+216(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+220(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+0(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+4(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+8(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+12(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+16(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+20(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+24(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+28(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+32(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+36(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+40(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+44(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+48(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+52(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+56(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+60(SB)/4, $0x7fffffff
+DATA vecConstf32avx2<>+64(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+68(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+72(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+76(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+80(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+84(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+88(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+92(SB)/4, $0x42ac0000
+DATA vecConstf32avx2<>+96(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+100(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+104(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+108(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+112(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+116(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+120(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+124(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+128(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+132(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+136(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+140(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+144(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+148(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+152(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+156(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+160(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+164(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+168(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+172(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+176(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+180(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+184(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+188(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+192(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+196(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+200(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+204(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+208(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+212(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+216(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+220(SB)/4, $0x3ab5f604
 DATA vecConstf32avx2<>+224(SB)/4, $0x3c0913b5
 DATA vecConstf32avx2<>+228(SB)/4, $0x3c0913b5
 DATA vecConstf32avx2<>+232(SB)/4, $0x3c0913b5
@@ -9169,383 +9539,399 @@ DATA vecConstf32avx2<>+368(SB)/4, $0x3f800000
 DATA vecConstf32avx2<>+372(SB)/4, $0x3f800000
 DATA vecConstf32avx2<>+376(SB)/4, $0x3f800000
 DATA vecConstf32avx2<>+380(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+384(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+388(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+392(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+396(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+400(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+404(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+408(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+412(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+416(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+420(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+424(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+428(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+432(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+436(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+440(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+444(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+448(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+452(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+456(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+460(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+464(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+468(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+472(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+476(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+480(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+484(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+488(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+492(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+496(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+500(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+504(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+508(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+512(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+516(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+520(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+524(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+528(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+532(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+536(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+540(SB)/4, $0x7fffffff
-DATA vecConstf32avx2<>+544(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+548(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+552(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+556(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+560(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+564(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+568(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+572(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+576(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+580(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+584(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+588(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+592(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+596(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+600(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+604(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+608(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+612(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+616(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+620(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+624(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+628(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+632(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+636(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+640(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+644(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+648(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+652(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+656(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+660(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+664(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+668(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+672(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+676(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+680(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+684(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+688(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+692(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+696(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+700(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+704(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+708(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+712(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+716(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+720(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+724(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+728(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+732(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+736(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+740(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+744(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+748(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+752(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+756(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+760(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+764(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+768(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+772(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+776(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+780(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+784(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+788(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+792(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+796(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+800(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+804(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+808(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+812(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+816(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+820(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+824(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+828(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+832(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+836(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+840(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+844(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+848(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+852(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+856(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+860(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+864(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+868(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+872(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+876(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+880(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+884(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+888(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+892(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+896(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+900(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+904(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+908(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+912(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+916(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+920(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+924(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+928(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+932(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+936(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+940(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+944(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+948(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+952(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+956(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+960(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+964(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+968(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+972(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+976(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+980(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+984(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+988(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+992(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+996(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1000(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1004(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1008(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1012(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1016(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1020(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1024(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1028(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1032(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1036(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1040(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1044(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1048(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1052(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1056(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1060(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1064(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1068(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1072(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1076(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1080(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1084(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1088(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1092(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1096(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1100(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1104(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1108(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1112(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1116(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1120(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1124(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1128(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1132(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1136(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1140(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1144(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1148(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1152(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1156(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1160(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1164(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1168(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1172(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1176(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1180(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1184(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1188(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1192(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1196(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1200(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1204(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1208(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1212(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1216(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1220(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1224(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1228(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1232(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1236(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1240(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1244(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1248(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1252(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1256(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1260(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1264(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1268(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1272(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1276(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1280(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1284(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1288(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1292(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1296(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1300(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1304(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1308(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1312(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1316(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1320(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1324(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1328(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1332(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1336(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1340(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1344(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1348(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1352(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1356(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1360(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1364(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1368(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1372(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1376(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1380(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1384(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1388(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1392(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1396(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1400(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1404(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1408(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1412(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1416(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1420(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1424(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1428(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1432(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1436(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1440(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1444(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1448(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1452(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1456(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1460(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1464(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1468(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1472(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1476(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1480(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1484(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1488(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1492(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1496(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1500(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1504(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1508(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1512(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1516(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1520(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1524(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1528(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1532(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1536(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1540(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1544(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1548(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1552(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1556(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1560(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1564(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1568(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1572(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1576(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1580(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1584(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1588(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1592(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1596(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1600(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1604(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1608(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1612(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1616(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1620(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1624(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1628(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1632(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1636(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1640(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1644(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1648(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1652(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1656(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1660(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1664(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1668(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1672(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1676(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1680(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1684(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1688(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1692(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1696(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1700(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1704(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1708(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1712(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1716(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1720(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1724(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1728(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1732(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1736(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1740(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1744(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1748(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1752(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1756(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1760(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1764(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1768(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1772(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1776(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1780(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1784(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1788(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1792(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1796(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1800(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1804(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1808(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1812(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1816(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1820(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1824(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1828(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1832(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1836(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1840(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1844(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1848(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1852(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1856(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1860(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1864(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1868(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1872(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1876(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1880(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1884(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1888
+DATA vecConstf32avx2<>+384(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+388(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+392(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+396(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+400(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+404(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+408(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+412(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+416(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+420(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+424(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+428(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+432(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+436(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+440(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+444(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+448(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+452(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+456(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+460(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+464(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+468(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+472(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+476(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+480(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+484(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+488(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+492(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+496(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+500(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+504(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+508(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+512(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+516(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+520(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+524(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+528(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+532(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+536(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+540(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+544(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+548(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+552(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+556(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+560(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+564(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+568(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+572(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+576(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+580(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+584(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+588(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+592(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+596(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+600(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+604(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+608(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+612(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+616(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+620(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+624(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+628(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+632(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+636(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+640(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+644(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+648(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+652(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+656(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+660(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+664(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+668(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+672(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+676(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+680(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+684(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+688(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+692(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+696(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+700(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+704(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+708(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+712(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+716(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+720(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+724(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+728(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+732(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+736(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+740(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+744(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+748(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+752(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+756(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+760(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+764(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+768(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+772(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+776(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+780(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+784(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+788(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+792(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+796(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+800(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+804(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+808(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+812(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+816(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+820(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+824(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+828(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+832(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+836(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+840(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+844(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+848(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+852(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+856(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+860(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+864(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+868(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+872(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+876(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+880(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+884(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+888(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+892(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+896(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+900(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+904(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+908(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+912(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+916(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+920(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+924(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+928(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+932(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+936(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+940(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+944(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+948(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+952(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+956(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+960(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+964(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+968(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+972(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+976(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+980(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+984(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+988(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+992(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+996(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1000(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1004(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1008(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1012(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1016(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1020(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1024(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1028(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1032(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1036(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1040(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1044(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1048(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1052(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1056(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1060(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1064(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1068(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1072(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1076(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1080(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1084(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1088(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1092(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1096(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1100(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1104(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1108(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1112(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1116(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1120(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1124(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1128(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1132(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1136(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1140(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1144(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1148(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1152(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1156(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1160(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1164(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1168(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1172(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1176(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1180(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1184(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1188(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1192(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1196(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1200(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1204(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1208(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1212(SB)/4, $0x411fadee
+DATA vecConstf32avx2<>+1216(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1220(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1224(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1228(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1232(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1236(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1240(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1244(SB)/4, $0xb63a0752
+DATA vecConstf32avx2<>+1248(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1252(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1256(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1260(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1264(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1268(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1272(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1276(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1280(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1284(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1288(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1292(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1296(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1300(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1304(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1308(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1312(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1316(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1320(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1324(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1328(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1332(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1336(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1340(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1344(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1348(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1352(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1356(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1360(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1364(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1368(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1372(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1376(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1380(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1384(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1388(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1392(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1396(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1400(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1404(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1408(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1412(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1416(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1420(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1424(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1428(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1432(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1436(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1440(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1444(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1448(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1452(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1456(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1460(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1464(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1468(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1472(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1476(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1480(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1484(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1488(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1492(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1496(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1500(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1504(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1508(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1512(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1516(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1520(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1524(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1528(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1532(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1536(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1540(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1544(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1548(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1552(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1556(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1560(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1564(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1568(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1572(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1576(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1580(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1584(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1588(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1592(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1596(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1600(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1604(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1608(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1612(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1616(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1620(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1624(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1628(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1632(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1636(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1640(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1644(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1648(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1652(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1656(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1660(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1664(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1668(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1672(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1676(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1680(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1684(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1688(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1692(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1696(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1700(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1704(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1708(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1712(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1716(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1720(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1724(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1728(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1732(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1736(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1740(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1744(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1748(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1752(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1756(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+1760(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1764(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1768(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1772(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1776(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1780(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1784(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1788(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+1792(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1796(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1800(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1804(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1808(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1812(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1816(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1820(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+1824(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1828(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1832(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1836(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1840(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1844(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1848(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1852(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+1856(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1860(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1864(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1868(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1872(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1876(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1880(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1884(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+1888(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1892(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1896(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1900(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1904(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1908(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1912(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1916(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+1920(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1924(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1928(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1932(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1936(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1940(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1944(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+1948(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1952
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

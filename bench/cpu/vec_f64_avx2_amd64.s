@@ -12,8 +12,6 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+0(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+32(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -28,235 +26,659 @@ row:
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+8, R8
+	SUBQ  $+16, R8
 	JLT   ntdone
 
 ntloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y5
+	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y5, Y0, Y5
-	VMAXPD       Y3, Y1, Y3
-	VMAXPD       Y5, Y1, Y5
-	VMOVAPD      Y2, Y4
-	VMOVAPD      Y2, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y2, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
-	VMOVAPD      Y2, Y3
-	VMOVAPD      Y2, Y9
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y7, Y9
-	VSUBPD       Y2, Y3, Y5
-	VSUBPD       Y2, Y9, Y10
-	VSUBPD       Y5, Y4, Y5
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y2, Y5, Y5
-	VADDPD       Y2, Y10, Y10
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y9, Y9
+	VMOVUPD      32(CX), Y2
+	VMOVUPD      64(CX), Y3
+	PREFETCHT0   2112(CX)
+	VMOVUPD      96(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y6
+	VANDPD       Y5, Y1, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VANDPD       Y5, Y2, Y8
+	VPCMPGTQ     Y6, Y8, Y8
+	VORPD        Y7, Y8, Y8
+	VANDPD       Y5, Y3, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VORPD        Y8, Y7, Y7
+	VANDPD       Y5, Y4, Y5
+	VPCMPGTQ     Y6, Y5, Y5
+	VORPD        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          ntbeyond
+	VMOVAPD      Y0, Y5
+	VMOVAPD      Y0, Y7
+	VMOVAPD      Y0, Y9
+	VMOVAPD      Y0, Y11
+	VMOVAPD      vecConstf64avx2<>+96(SB), Y6
+	VFMADD231PD  Y6, Y1, Y5
+	VFMADD231PD  Y6, Y2, Y7
+	VFMADD231PD  Y6, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y11
+	VSUBPD       Y0, Y5, Y6
+	VSUBPD       Y0, Y7, Y8
+	VSUBPD       Y0, Y9, Y10
+	VSUBPD       Y0, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+128(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+160(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y8
+	VMOVAPD      Y12, Y10
+	VMOVAPD      Y12, Y12
+	VMOVAPD      vecConstf64avx2<>+224(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+256(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+288(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+320(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+352(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+384(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+416(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+448(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+480(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
 	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y3, Y6, Y6
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y10, Y8, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       Y5, Y6, Y6
+	VPADDQ       Y7, Y8, Y8
+	VPADDQ       Y9, Y10, Y10
+	VPADDQ       Y11, Y12, Y12
 	VMOVNTPD     Y6, (AX)
 	VMOVNTPD     Y8, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+8, R8
-	JGE          ntloop
+	VMOVNTPD     Y10, 64(AX)
+	VMOVNTPD     Y12, 96(AX)
+	JMP          ntstored
+
+ntbeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y7
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y1, Y6, Y1
+	VMOVAPD      Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y8
+	VSUBPD       Y7, Y8, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y8, Y1
+	VSUBPD       Y7, Y1, Y10
+	VSUBPD       Y10, Y8, Y10
+	VADDPD       Y7, Y10, Y10
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y10, Y9, Y9
+	VMOVNTPD     Y9, (AX)
+	VMINPD       Y2, Y5, Y2
+	VMAXPD       Y2, Y6, Y2
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y2, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VMOVAPD      Y7, Y2
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y2
+	VSUBPD       Y7, Y2, Y9
+	VSUBPD       Y9, Y1, Y9
+	VADDPD       Y7, Y9, Y9
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y9, Y8, Y8
+	VMOVNTPD     Y8, 32(AX)
+	VMINPD       Y3, Y5, Y3
+	VMAXPD       Y3, Y6, Y3
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y8
+	VSUBPD       Y8, Y1, Y8
+	VADDPD       Y7, Y8, Y8
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y8, Y2, Y2
+	VMOVNTPD     Y2, 64(AX)
+	VMINPD       Y4, Y5, Y4
+	VMAXPD       Y4, Y6, Y4
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y4
+	VSUBPD       Y4, Y1, Y4
+	VADDPD       Y7, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMOVNTPD     Y2, 96(AX)
+
+ntstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+16, R8
+	JGE  ntloop
 
 ntdone:
-	ADDQ $+8, R8
+	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
-	VMINPD       Y3, Y0, Y3
-	VMAXPD       Y3, Y1, Y3
-	VMOVAPD      Y2, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VSUBPD       Y2, Y4, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
-	VMOVAPD      Y2, Y3
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
-	VSUBPD       Y2, Y3, Y6
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y2, Y6, Y6
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y3, Y5, Y5
-	VMULPD       Y6, Y5, Y5
-	VMOVNTPD     Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          ntsingleloop
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y3
+	VANDPD       Y2, Y1, Y2
+	VPCMPGTQ     Y3, Y2, Y2
+	VPTEST       Y2, Y2
+	JNZ          ntsinglebeyond
+	VMOVAPD      Y0, Y2
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y2
+	VSUBPD       Y0, Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y3, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVNTPD     Y3, (AX)
+	JMP          ntsinglestored
+
+ntsinglebeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y4
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y1, Y3, Y1
+	VMOVAPD      Y4, Y2
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y2
+	VSUBPD       Y4, Y2, Y2
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y2, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y2, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VMOVAPD      Y4, Y1
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y2, Y1
+	VSUBPD       Y4, Y1, Y5
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y1, Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VMOVNTPD     Y3, (AX)
+
+ntsinglestored:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	SUBQ $+4, R8
+	JGE  ntsingleloop
 
 ntsingledone:
 	ADDQ $+4, R8
 
 main:
-	SUBQ $+8, R8
+	SUBQ $+16, R8
 	JLT  maindone
 
 mainloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y5
+	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y5, Y0, Y5
-	VMAXPD       Y3, Y1, Y3
-	VMAXPD       Y5, Y1, Y5
-	VMOVAPD      Y2, Y4
-	VMOVAPD      Y2, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y2, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y8
-	VMOVAPD      Y2, Y3
-	VMOVAPD      Y2, Y9
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y7, Y9
-	VSUBPD       Y2, Y3, Y5
-	VSUBPD       Y2, Y9, Y10
-	VSUBPD       Y5, Y4, Y5
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y2, Y5, Y5
-	VADDPD       Y2, Y10, Y10
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y9, Y9
+	VMOVUPD      32(CX), Y2
+	VMOVUPD      64(CX), Y3
+	PREFETCHT0   2112(CX)
+	VMOVUPD      96(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y6
+	VANDPD       Y5, Y1, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VANDPD       Y5, Y2, Y8
+	VPCMPGTQ     Y6, Y8, Y8
+	VORPD        Y7, Y8, Y8
+	VANDPD       Y5, Y3, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VORPD        Y8, Y7, Y7
+	VANDPD       Y5, Y4, Y5
+	VPCMPGTQ     Y6, Y5, Y5
+	VORPD        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          mainbeyond
+	VMOVAPD      Y0, Y5
+	VMOVAPD      Y0, Y7
+	VMOVAPD      Y0, Y9
+	VMOVAPD      Y0, Y11
+	VMOVAPD      vecConstf64avx2<>+96(SB), Y6
+	VFMADD231PD  Y6, Y1, Y5
+	VFMADD231PD  Y6, Y2, Y7
+	VFMADD231PD  Y6, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y11
+	VSUBPD       Y0, Y5, Y6
+	VSUBPD       Y0, Y7, Y8
+	VSUBPD       Y0, Y9, Y10
+	VSUBPD       Y0, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+128(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+160(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y8
+	VMOVAPD      Y12, Y10
+	VMOVAPD      Y12, Y12
+	VMOVAPD      vecConstf64avx2<>+224(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+256(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+288(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+320(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+352(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+384(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+416(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+448(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+480(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
 	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y3, Y6, Y6
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y10, Y8, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       Y5, Y6, Y6
+	VPADDQ       Y7, Y8, Y8
+	VPADDQ       Y9, Y10, Y10
+	VPADDQ       Y11, Y12, Y12
 	VMOVUPD      Y6, (AX)
 	VMOVUPD      Y8, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+8, R8
-	JGE          mainloop
+	VMOVUPD      Y10, 64(AX)
+	VMOVUPD      Y12, 96(AX)
+	JMP          mainstored
+
+mainbeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y7
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y1, Y6, Y1
+	VMOVAPD      Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y8
+	VSUBPD       Y7, Y8, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y8, Y1
+	VSUBPD       Y7, Y1, Y10
+	VSUBPD       Y10, Y8, Y10
+	VADDPD       Y7, Y10, Y10
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y10, Y9, Y9
+	VMOVUPD      Y9, (AX)
+	VMINPD       Y2, Y5, Y2
+	VMAXPD       Y2, Y6, Y2
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y2, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VMOVAPD      Y7, Y2
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y2
+	VSUBPD       Y7, Y2, Y9
+	VSUBPD       Y9, Y1, Y9
+	VADDPD       Y7, Y9, Y9
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y9, Y8, Y8
+	VMOVUPD      Y8, 32(AX)
+	VMINPD       Y3, Y5, Y3
+	VMAXPD       Y3, Y6, Y3
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y8
+	VSUBPD       Y8, Y1, Y8
+	VADDPD       Y7, Y8, Y8
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y8, Y2, Y2
+	VMOVUPD      Y2, 64(AX)
+	VMINPD       Y4, Y5, Y4
+	VMAXPD       Y4, Y6, Y4
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y4
+	VSUBPD       Y4, Y1, Y4
+	VADDPD       Y7, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMOVUPD      Y2, 96(AX)
+
+mainstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+16, R8
+	JGE  mainloop
 
 maindone:
-	ADDQ $+8, R8
+	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
 
 singleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
-	VMINPD       Y3, Y0, Y3
-	VMAXPD       Y3, Y1, Y3
-	VMOVAPD      Y2, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VSUBPD       Y2, Y4, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y4, Y3
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y5
-	VMOVAPD      Y2, Y3
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y4, Y3
-	VSUBPD       Y2, Y3, Y6
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y2, Y6, Y6
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y3, Y5, Y5
-	VMULPD       Y6, Y5, Y5
-	VMOVUPD      Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          singleloop
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y3
+	VANDPD       Y2, Y1, Y2
+	VPCMPGTQ     Y3, Y2, Y2
+	VPTEST       Y2, Y2
+	JNZ          singlebeyond
+	VMOVAPD      Y0, Y2
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y2
+	VSUBPD       Y0, Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y3, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVUPD      Y3, (AX)
+	JMP          singlestored
+
+singlebeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y4
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y1, Y3, Y1
+	VMOVAPD      Y4, Y2
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y2
+	VSUBPD       Y4, Y2, Y2
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y2, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y2, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y3
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y3
+	VMOVAPD      Y4, Y1
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y2, Y1
+	VSUBPD       Y4, Y1, Y5
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y1, Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (AX)
+
+singlestored:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	SUBQ $+4, R8
+	JGE  singleloop
 
 singledone:
 	ADDQ         $+4, R8
@@ -264,39 +686,72 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX), Y3, Y4
+	VMOVUPS      (R9), Y1
+	VMASKMOVPD   (CX), Y1, Y2
 	PREFETCHT0   2048(CX)
-	VMINPD       Y4, Y0, Y4
-	VMAXPD       Y4, Y1, Y4
-	VMOVAPD      Y2, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
-	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y4
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y6
-	VMOVAPD      Y2, Y4
-	VFMADD231PD  vecConstf64avx2<>+544(SB), Y5, Y4
-	VSUBPD       Y2, Y4, Y7
-	VSUBPD       Y7, Y5, Y7
-	VADDPD       Y2, Y7, Y7
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y3, (AX)
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y4
+	VANDPD       Y3, Y2, Y3
+	VPCMPGTQ     Y4, Y3, Y3
+	VPTEST       Y3, Y3
+	JNZ          tailbeyond
+	VMOVAPD      Y0, Y3
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y2, Y3
+	VSUBPD       Y0, Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMASKMOVPD   Y4, Y1, (AX)
+	JMP          tailstored
 
+tailbeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMAXPD       Y2, Y4, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y2, Y3
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y3, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y4
+	VMOVAPD      Y5, Y2
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y3, Y2
+	VSUBPD       Y5, Y2, Y6
+	VSUBPD       Y6, Y3, Y6
+	VADDPD       Y5, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y2, Y4, Y4
+	VMULPD       Y6, Y4, Y4
+	VMASKMOVPD   Y4, Y1, (AX)
+
+tailstored:
 next:
 	ADDQ DX, AX
 	ADDQ BX, CX
@@ -314,8 +769,8 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+576(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+672(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -334,118 +789,118 @@ row:
 	JLT   ntdone
 
 ntloop:
-	VMOVUPD      (CX), Y2
-	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y8, Y0, Y8
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y9, Y11
-	VFMADD213PD  Y5, Y3, Y6
-	VFMADD213PD  Y10, Y8, Y11
-	VMULPD       Y3, Y6, Y6
-	VMULPD       Y8, Y11, Y11
-	VADDPD       Y1, Y6, Y3
-	VADDPD       Y1, Y11, Y5
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y1, Y5, Y8
-	VSUBPD       Y4, Y6, Y4
-	VSUBPD       Y8, Y11, Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y9
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y8, Y9, Y9
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y5, Y5
-	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
-	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y8
-	VFMADD213PD  Y4, Y3, Y6
-	VFMADD213PD  Y8, Y5, Y9
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1792(SB), Y7, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
-	VANDPD       vecConstf64avx2<>+704(SB), Y9, Y9
-	VORPD        Y2, Y6, Y6
-	VORPD        Y3, Y9, Y9
-	VMOVNTPD     Y6, (AX)
-	VMOVNTPD     Y9, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+8, R8
-	JGE          ntloop
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y7
+	PREFETCHT0  2048(CX)
+	PREFETCHT0  2080(CX)
+	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y7, Y8
+	VMINPD      Y3, Y0, Y3
+	VMINPD      Y8, Y0, Y8
+	VMULPD      Y3, Y3, Y4
+	VMULPD      Y8, Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y5
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y9, Y11
+	VFMADD213PD Y5, Y3, Y6
+	VFMADD213PD Y10, Y8, Y11
+	VMULPD      Y3, Y6, Y6
+	VMULPD      Y8, Y11, Y11
+	VADDPD      Y1, Y6, Y3
+	VADDPD      Y1, Y11, Y5
+	VSUBPD      Y1, Y3, Y4
+	VSUBPD      Y1, Y5, Y8
+	VSUBPD      Y4, Y6, Y4
+	VSUBPD      Y8, Y11, Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y8, Y9
+	VMULPD      Y4, Y6, Y6
+	VMULPD      Y8, Y9, Y9
+	VPSLLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y5, Y5
+	VSUBPD      vecConstf64avx2<>+512(SB), Y3, Y4
+	VSUBPD      vecConstf64avx2<>+512(SB), Y5, Y8
+	VFMADD213PD Y4, Y3, Y6
+	VFMADD213PD Y8, Y5, Y9
+	VANDPD      vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD      vecConstf64avx2<>+1856(SB), Y7, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y6, Y6
+	VANDPD      vecConstf64avx2<>+32(SB), Y9, Y9
+	VORPD       Y2, Y6, Y6
+	VORPD       Y3, Y9, Y9
+	VMOVNTPD    Y6, (AX)
+	VMOVNTPD    Y9, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+8, R8
@@ -453,64 +908,64 @@ ntdone:
 	JLT  ntsingledone
 
 ntsingleloop:
-	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VMINPD       Y3, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
-	VFMADD213PD  Y5, Y3, Y6
-	VMULPD       Y3, Y6, Y6
-	VADDPD       Y1, Y6, Y3
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y4, Y6, Y4
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y5
-	VMULPD       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
-	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
-	VFMADD213PD  Y4, Y3, Y5
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
-	VORPD        Y2, Y5, Y5
-	VMOVNTPD     Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          ntsingleloop
+	VMOVUPD     (CX), Y2
+	PREFETCHT0  2048(CX)
+	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
+	VMINPD      Y3, Y0, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y4, Y5
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y6
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD Y5, Y3, Y6
+	VMULPD      Y3, Y6, Y6
+	VADDPD      Y1, Y6, Y3
+	VSUBPD      Y1, Y3, Y4
+	VSUBPD      Y4, Y6, Y4
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y4, Y5
+	VMULPD      Y4, Y5, Y5
+	VPSLLQ      $0x34, Y3, Y3
+	VSUBPD      vecConstf64avx2<>+512(SB), Y3, Y4
+	VFMADD213PD Y4, Y3, Y5
+	VANDPD      vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD      vecConstf64avx2<>+32(SB), Y5, Y5
+	VORPD       Y2, Y5, Y5
+	VMOVNTPD    Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         ntsingleloop
 
 ntsingledone:
 	ADDQ $+4, R8
@@ -520,118 +975,118 @@ main:
 	JLT  maindone
 
 mainloop:
-	VMOVUPD      (CX), Y2
-	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y8, Y0, Y8
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y9, Y10
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y9, Y11
-	VFMADD213PD  Y5, Y3, Y6
-	VFMADD213PD  Y10, Y8, Y11
-	VMULPD       Y3, Y6, Y6
-	VMULPD       Y8, Y11, Y11
-	VADDPD       Y1, Y6, Y3
-	VADDPD       Y1, Y11, Y5
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y1, Y5, Y8
-	VSUBPD       Y4, Y6, Y4
-	VSUBPD       Y8, Y11, Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y9
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y8, Y9, Y9
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y5, Y5
-	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
-	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y8
-	VFMADD213PD  Y4, Y3, Y6
-	VFMADD213PD  Y8, Y5, Y9
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1792(SB), Y7, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
-	VANDPD       vecConstf64avx2<>+704(SB), Y9, Y9
-	VORPD        Y2, Y6, Y6
-	VORPD        Y3, Y9, Y9
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y9, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+8, R8
-	JGE          mainloop
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y7
+	PREFETCHT0  2048(CX)
+	PREFETCHT0  2080(CX)
+	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y7, Y8
+	VMINPD      Y3, Y0, Y3
+	VMINPD      Y8, Y0, Y8
+	VMULPD      Y3, Y3, Y4
+	VMULPD      Y8, Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y5
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y9, Y11
+	VFMADD213PD Y5, Y3, Y6
+	VFMADD213PD Y10, Y8, Y11
+	VMULPD      Y3, Y6, Y6
+	VMULPD      Y8, Y11, Y11
+	VADDPD      Y1, Y6, Y3
+	VADDPD      Y1, Y11, Y5
+	VSUBPD      Y1, Y3, Y4
+	VSUBPD      Y1, Y5, Y8
+	VSUBPD      Y4, Y6, Y4
+	VSUBPD      Y8, Y11, Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y8, Y9
+	VMULPD      Y4, Y6, Y6
+	VMULPD      Y8, Y9, Y9
+	VPSLLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y5, Y5
+	VSUBPD      vecConstf64avx2<>+512(SB), Y3, Y4
+	VSUBPD      vecConstf64avx2<>+512(SB), Y5, Y8
+	VFMADD213PD Y4, Y3, Y6
+	VFMADD213PD Y8, Y5, Y9
+	VANDPD      vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD      vecConstf64avx2<>+1856(SB), Y7, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y6, Y6
+	VANDPD      vecConstf64avx2<>+32(SB), Y9, Y9
+	VORPD       Y2, Y6, Y6
+	VORPD       Y3, Y9, Y9
+	VMOVUPD     Y6, (AX)
+	VMOVUPD     Y9, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         mainloop
 
 maindone:
 	ADDQ $+8, R8
@@ -639,126 +1094,126 @@ maindone:
 	JLT  singledone
 
 singleloop:
-	VMOVUPD      (CX), Y2
-	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VMINPD       Y3, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y4, Y6
-	VFMADD213PD  Y5, Y3, Y6
-	VMULPD       Y3, Y6, Y6
-	VADDPD       Y1, Y6, Y3
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y4, Y6, Y4
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y4, Y5
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y4, Y5
-	VMULPD       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
-	VSUBPD       vecConstf64avx2<>+512(SB), Y3, Y4
-	VFMADD213PD  Y4, Y3, Y5
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
-	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          singleloop
+	VMOVUPD     (CX), Y2
+	PREFETCHT0  2048(CX)
+	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
+	VMINPD      Y3, Y0, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y4, Y5
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y6
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD Y5, Y3, Y6
+	VMULPD      Y3, Y6, Y6
+	VADDPD      Y1, Y6, Y3
+	VSUBPD      Y1, Y3, Y4
+	VSUBPD      Y4, Y6, Y4
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y4, Y5
+	VMULPD      Y4, Y5, Y5
+	VPSLLQ      $0x34, Y3, Y3
+	VSUBPD      vecConstf64avx2<>+512(SB), Y3, Y4
+	VFMADD213PD Y4, Y3, Y5
+	VANDPD      vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD      vecConstf64avx2<>+32(SB), Y5, Y5
+	VORPD       Y2, Y5, Y5
+	VMOVUPD     Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         singleloop
 
 singledone:
-	ADDQ         $+4, R8
-	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
-	SHLQ         $0x03, R8
-	SUBQ         R8, R9
-	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX), Y2, Y3
-	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VMINPD       Y4, Y0, Y4
-	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+736(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+768(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+800(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+832(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+864(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+896(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+928(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+960(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+992(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1024(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1056(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1088(SB), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+640(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1120(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1152(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1184(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1216(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1248(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1280(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1312(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1344(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1376(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1408(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+1440(SB), Y5, Y7
-	VFMADD213PD  Y6, Y4, Y7
-	VMULPD       Y4, Y7, Y7
-	VADDPD       Y1, Y7, Y4
-	VSUBPD       Y1, Y4, Y5
-	VSUBPD       Y5, Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y5, Y6
-	VMULPD       Y5, Y6, Y6
-	VPSLLQ       $0x34, Y4, Y4
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y5
-	VFMADD213PD  Y5, Y4, Y6
-	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
-	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)
+	ADDQ        $+4, R8
+	JZ          next
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y2
+	VMASKMOVPD  (CX), Y2, Y3
+	PREFETCHT0  2048(CX)
+	VANDPD      vecConstf64avx2<>+32(SB), Y3, Y4
+	VMINPD      Y4, Y0, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y6
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y5, Y6
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y7
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y5, Y7
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y5, Y7
+	VFMADD213PD Y6, Y4, Y7
+	VMULPD      Y4, Y7, Y7
+	VADDPD      Y1, Y7, Y4
+	VSUBPD      Y1, Y4, Y5
+	VSUBPD      Y5, Y7, Y5
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y6
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y5, Y6
+	VMULPD      Y5, Y6, Y6
+	VPSLLQ      $0x34, Y4, Y4
+	VSUBPD      vecConstf64avx2<>+512(SB), Y4, Y5
+	VFMADD213PD Y5, Y4, Y6
+	VANDPD      vecConstf64avx2<>+1856(SB), Y3, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y6, Y6
+	VORPD       Y3, Y6, Y6
+	VMASKMOVPD  Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -777,8 +1232,8 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1824(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -801,24 +1256,24 @@ ntloop:
 	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
+	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y7, Y0, Y7
 	VADDPD       Y3, Y3, Y3
 	VADDPD       Y7, Y7, Y7
 	VMOVAPD      Y1, Y4
 	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y1, Y4, Y5
 	VSUBPD       Y1, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y10
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y10
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
@@ -847,14 +1302,14 @@ ntloop:
 	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
 	VFMADD213PD  Y3, Y4, Y5
 	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+1856(SB), Y10, Y4
+	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+1920(SB), Y10, Y4
 	VDIVPD       Y3, Y5, Y5
 	VDIVPD       Y4, Y10, Y10
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1792(SB), Y6, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y10, Y10
+	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
 	VORPD        Y2, Y5, Y5
 	VORPD        Y3, Y10, Y10
 	VMOVNTPD     Y5, (AX)
@@ -872,15 +1327,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
 	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
 	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
@@ -895,10 +1350,10 @@ ntsingleloop:
 	VPSLLQ       $0x34, Y4, Y4
 	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
 	VDIVPD       Y3, Y5, Y5
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
 	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
@@ -918,24 +1373,24 @@ mainloop:
 	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y7
+	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y7, Y0, Y7
 	VADDPD       Y3, Y3, Y3
 	VADDPD       Y7, Y7, Y7
 	VMOVAPD      Y1, Y4
 	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y1, Y4, Y5
 	VSUBPD       Y1, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y10
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y10
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y10
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
@@ -964,14 +1419,14 @@ mainloop:
 	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
 	VFMADD213PD  Y3, Y4, Y5
 	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+1856(SB), Y10, Y4
+	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+1920(SB), Y10, Y4
 	VDIVPD       Y3, Y5, Y5
 	VDIVPD       Y4, Y10, Y10
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1792(SB), Y6, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y10, Y10
+	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
 	VORPD        Y2, Y5, Y5
 	VORPD        Y3, Y10, Y10
 	VMOVUPD      Y5, (AX)
@@ -989,15 +1444,15 @@ maindone:
 singleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
 	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
 	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y5, Y3
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
@@ -1012,10 +1467,10 @@ singleloop:
 	VPSLLQ       $0x34, Y4, Y4
 	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+1856(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
 	VDIVPD       Y3, Y5, Y5
-	VANDPD       vecConstf64avx2<>+1792(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
 	VORPD        Y2, Y5, Y5
 	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
@@ -1032,15 +1487,15 @@ singledone:
 	VMOVUPS      (R9), Y2
 	VMASKMOVPD   (CX), Y2, Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VADDPD       Y4, Y4, Y4
 	VMOVAPD      Y1, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
 	VSUBPD       Y1, Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
@@ -1055,10 +1510,10 @@ singledone:
 	VPSLLQ       $0x34, Y5, Y5
 	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y4
 	VFMADD213PD  Y4, Y5, Y6
-	VADDPD       vecConstf64avx2<>+1856(SB), Y6, Y4
+	VADDPD       vecConstf64avx2<>+1920(SB), Y6, Y4
 	VDIVPD       Y4, Y6, Y6
-	VANDPD       vecConstf64avx2<>+1792(SB), Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y6, Y6
+	VANDPD       vecConstf64avx2<>+1856(SB), Y3, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y6
 	VORPD        Y3, Y6, Y6
 	VMASKMOVPD   Y6, Y2, (AX)
 
@@ -1079,7 +1534,7 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -1196,9 +1651,9 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -1221,16 +1676,14 @@ ntloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
@@ -1251,12 +1704,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
@@ -1275,6 +1726,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -1283,12 +1738,8 @@ ntloop:
 	VSUBPD       Y1, Y10, Y11
 	VSUBPD       Y6, Y7, Y6
 	VSUBPD       Y11, Y12, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
@@ -1305,6 +1756,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
 	VPSLLQ       $0x34, Y5, Y5
@@ -1330,11 +1785,10 @@ ntdone:
 ntsingleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
@@ -1345,9 +1799,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
@@ -1357,13 +1810,13 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
 	VSUBPD       Y6, Y7, Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
@@ -1372,6 +1825,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
@@ -1395,16 +1850,14 @@ mainloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
@@ -1425,12 +1878,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
@@ -1449,6 +1900,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -1457,12 +1912,8 @@ mainloop:
 	VSUBPD       Y1, Y10, Y11
 	VSUBPD       Y6, Y7, Y6
 	VSUBPD       Y11, Y12, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
@@ -1479,6 +1930,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
 	VPSLLQ       $0x34, Y5, Y5
@@ -1504,11 +1959,10 @@ maindone:
 singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
@@ -1519,9 +1973,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
@@ -1531,13 +1984,13 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
 	VSUBPD       Y6, Y7, Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
@@ -1546,6 +1999,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
@@ -1566,11 +2021,10 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
@@ -1581,9 +2035,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
@@ -1593,13 +2046,13 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y7, Y8, Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y8
@@ -1608,6 +2061,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y8, Y8
@@ -1632,9 +2087,9 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -1657,24 +2112,24 @@ ntloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y6
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
@@ -1724,15 +2179,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -1768,24 +2223,24 @@ mainloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y6
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
@@ -1835,15 +2290,15 @@ maindone:
 singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -1876,15 +2331,15 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
 	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
@@ -2156,7 +2611,7 @@ TEXT ·vecAddScalarReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSD b+72(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -2415,7 +2870,7 @@ TEXT ·vecAffineReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	VBROADCASTSD a+64(FP), Y0
 	VBROADCASTSD b+72(FP), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -2825,7 +3280,7 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -2973,9 +3428,9 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1920(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3004,16 +3459,14 @@ ntloop:
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
@@ -3034,12 +3487,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
@@ -3058,6 +3509,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -3066,12 +3521,8 @@ ntloop:
 	VSUBPD       Y1, Y10, Y11
 	VSUBPD       Y7, Y8, Y7
 	VSUBPD       Y11, Y12, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
@@ -3088,6 +3539,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
 	VPSLLQ       $0x34, Y6, Y6
@@ -3116,11 +3571,10 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
@@ -3131,9 +3585,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
@@ -3143,13 +3596,13 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
 	VSUBPD       Y6, Y7, Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
@@ -3158,6 +3611,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
@@ -3186,16 +3641,14 @@ mainloop:
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
@@ -3216,12 +3669,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
@@ -3240,6 +3691,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -3248,12 +3703,8 @@ mainloop:
 	VSUBPD       Y1, Y10, Y11
 	VSUBPD       Y7, Y8, Y7
 	VSUBPD       Y11, Y12, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
@@ -3270,6 +3721,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
 	VPSLLQ       $0x34, Y6, Y6
@@ -3298,11 +3753,10 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
@@ -3313,9 +3767,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
@@ -3325,13 +3778,13 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
 	VSUBPD       Y6, Y7, Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
@@ -3340,6 +3793,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
@@ -3363,11 +3818,10 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
@@ -3378,9 +3832,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
@@ -3390,13 +3843,13 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y7, Y8, Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y8
@@ -3405,6 +3858,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y8
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y8, Y8
@@ -3432,9 +3887,9 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3463,24 +3918,24 @@ ntloop:
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y6
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y6
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y7
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y7, Y8
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
@@ -3533,15 +3988,15 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -3582,24 +4037,24 @@ mainloop:
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
 	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y5, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y6
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y6
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y7
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y7, Y8
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
@@ -3652,15 +4107,15 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -3696,15 +4151,15 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
 	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
@@ -3744,9 +4199,9 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2720(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3771,24 +4226,24 @@ ntloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y6
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
@@ -3843,15 +4298,15 @@ ntdone:
 ntsingleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -3890,24 +4345,24 @@ mainloop:
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y8, Y9
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y9, Y10
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
 	VMOVAPD      Y1, Y6
 	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y1, Y6, Y7
 	VSUBPD       Y1, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
@@ -3962,15 +4417,15 @@ maindone:
 singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1792(SB), Y4, Y5
+	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -4006,15 +4461,15 @@ singledone:
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1792(SB), Y5, Y6
+	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
 	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y1, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
@@ -4892,9 +5347,9 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -4917,16 +5372,16 @@ ntloop:
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y8, Y2, Y8
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y9, Y10
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y8, Y10, Y10
 	VADDPD       Y1, Y6, Y5
@@ -4935,12 +5390,8 @@ ntloop:
 	VSUBPD       Y1, Y11, Y12
 	VSUBPD       Y9, Y6, Y9
 	VSUBPD       Y12, Y10, Y12
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y12, Y10
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y10
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
@@ -4957,6 +5408,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
 	VPSLLQ       $0x34, Y5, Y5
@@ -4986,18 +5441,16 @@ ntdone:
 ntsingleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
 	VMULPD       Y4, Y6, Y6
 	VADDPD       Y1, Y6, Y5
 	VSUBPD       Y1, Y5, Y7
 	VSUBPD       Y7, Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y6
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
@@ -5006,6 +5459,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y6, Y6
@@ -5031,16 +5486,16 @@ mainloop:
 	VMOVUPD      32(CX), Y7
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+704(SB), Y7, Y8
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y7, Y8
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y8, Y2, Y8
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y8, Y8, Y9
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y9, Y10
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y8, Y10, Y10
 	VADDPD       Y1, Y6, Y5
@@ -5049,12 +5504,8 @@ mainloop:
 	VSUBPD       Y1, Y11, Y12
 	VSUBPD       Y9, Y6, Y9
 	VSUBPD       Y12, Y10, Y12
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y12, Y10
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y10
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
@@ -5071,6 +5522,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y12, Y10
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y9, Y6
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y12, Y10
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
 	VPSLLQ       $0x34, Y5, Y5
@@ -5100,18 +5555,16 @@ maindone:
 singleloop:
 	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
 	VMULPD       Y4, Y6, Y6
 	VADDPD       Y1, Y6, Y5
 	VSUBPD       Y1, Y5, Y7
 	VSUBPD       Y7, Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y7, Y6
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
@@ -5120,6 +5573,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y6
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y6
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y6, Y6
@@ -5142,18 +5597,16 @@ singledone:
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+704(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2848(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y1, Y7, Y6
 	VSUBPD       Y1, Y6, Y8
 	VSUBPD       Y8, Y7, Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y8, Y7
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y8, Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y7
@@ -5162,6 +5615,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
@@ -5188,10 +5643,10 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2848(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+2880(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -5218,20 +5673,20 @@ ntloop:
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
 	VMAXPD       Y7, Y1, Y7
-	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
-	VXORPD       vecConstf64avx2<>+1792(SB), Y7, Y7
+	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1856(SB), Y7, Y7
 	VMOVAPD      Y3, Y5
 	VMOVAPD      Y3, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y3, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
@@ -5279,13 +5734,13 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
-	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
 	VMOVAPD      Y3, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
 	VSUBPD       Y3, Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
@@ -5323,20 +5778,20 @@ mainloop:
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
 	VMAXPD       Y7, Y1, Y7
-	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
-	VXORPD       vecConstf64avx2<>+1792(SB), Y7, Y7
+	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1856(SB), Y7, Y7
 	VMOVAPD      Y3, Y5
 	VMOVAPD      Y3, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y3, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
@@ -5384,13 +5839,13 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
-	VXORPD       vecConstf64avx2<>+1792(SB), Y4, Y4
+	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
 	VMOVAPD      Y3, Y5
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
 	VSUBPD       Y3, Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y6, Y4
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
@@ -5423,13 +5878,13 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
-	VXORPD       vecConstf64avx2<>+1792(SB), Y5, Y5
+	VXORPD       vecConstf64avx2<>+1856(SB), Y5, Y5
 	VMOVAPD      Y3, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -5793,27 +6248,27 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 	SHLQ         $0x03, SI
 	SHLQ         $0x03, DI
 	SHLQ         $0x03, R8
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 
 row:
-	LEAQ         (CX)(DI*1), R11
-	LEAQ         2048(CX), R12
-	CMPQ         R12, R11
-	CMOVQLT      R11, R12
-	MOVQ         room+24(FP), R13
-	TESTQ        R13, R13
-	CMOVQEQ      AX, R13
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y5
-	TESTQ        DX, DX
-	JZ           plain
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+16, R9
-	JLT          addmaindone
+	LEAQ    (CX)(DI*1), R11
+	LEAQ    2048(CX), R12
+	CMPQ    R12, R11
+	CMOVQLT R11, R12
+	MOVQ    room+24(FP), R13
+	TESTQ   R13, R13
+	CMOVQEQ AX, R13
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y4
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y5
+	TESTQ   DX, DX
+	JZ      plain
+	MOVQ    n+64(FP), R9
+	XORQ    R10, R10
+	SUBQ    $+16, R9
+	JLT     addmaindone
 
 addmain:
 	VMOVUPD (CX)(R10*1), Y6
@@ -5856,19 +6311,19 @@ addsingle:
 	JGE     addsingle
 
 addsingledone:
-	ADDQ         $+4, R9
-	JZ           adddone
-	LEAQ         vecMaskf64avx2<>+32(SB), R14
-	SHLQ         $0x03, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y6
-	VMASKMOVPD   (CX)(R10*1), Y6, Y7
-	VMASKMOVPD   (DX)(R10*1), Y6, Y8
-	VADDPD       Y8, Y7, Y7
-	VMASKMOVPD   Y7, Y6, (R13)(R10*1)
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
-	VBLENDVPD    Y6, Y7, Y8, Y7
-	VMAXPD       Y7, Y2, Y2
+	ADDQ       $+4, R9
+	JZ         adddone
+	LEAQ       vecMaskf64avx2<>+32(SB), R14
+	SHLQ       $0x03, R9
+	SUBQ       R9, R14
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD (CX)(R10*1), Y6, Y7
+	VMASKMOVPD (DX)(R10*1), Y6, Y8
+	VADDPD     Y8, Y7, Y7
+	VMASKMOVPD Y7, Y6, (R13)(R10*1)
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y8
+	VBLENDVPD  Y6, Y7, Y8, Y7
+	VMAXPD     Y7, Y2, Y2
 
 adddone:
 	ADDQ R8, DX
@@ -5902,16 +6357,16 @@ maxsingle:
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+4, R9
-	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R14
-	SHLQ         $0x03, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y6
-	VMASKMOVPD   (CX)(R10*1), Y6, Y7
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y8
-	VBLENDVPD    Y6, Y7, Y8, Y7
-	VMAXPD       Y7, Y2, Y2
+	ADDQ       $+4, R9
+	JZ         maxdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R14
+	SHLQ       $0x03, R9
+	SUBQ       R9, R14
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD (CX)(R10*1), Y6, Y7
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y8
+	VBLENDVPD  Y6, Y7, Y8, Y7
+	VMAXPD     Y7, Y2, Y2
 
 maxdone:
 known:
@@ -5924,111 +6379,111 @@ known:
 	VMAXPD       X3, X2, X2
 	VBROADCASTSD X2, Y2
 	VBROADCASTSD scale+72(FP), Y3
-	VMULPD       vecConstf64avx2<>+128(SB), Y3, Y3
+	VMULPD       vecConstf64avx2<>+96(SB), Y3, Y3
 	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y7
 	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+16, R9
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT0   (R12)(R10*1)
-	PREFETCHT0   64(R12)(R10*1)
-	VMOVUPD      (CX)(R10*1), Y8
-	VMOVUPD      32(CX)(R10*1), Y11
-	VFMSUB213PD  Y2, Y3, Y8
-	VFMSUB213PD  Y2, Y3, Y11
-	VMAXPD       Y8, Y0, Y8
-	VMAXPD       Y11, Y0, Y11
-	VADDPD       Y1, Y8, Y9
-	VADDPD       Y1, Y11, Y12
-	VSUBPD       Y1, Y9, Y10
-	VSUBPD       Y1, Y12, Y13
-	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y13, Y11, Y13
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y12, Y12
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y12, Y11, Y11
-	VMOVUPD      Y8, (R13)(R10*1)
-	VMOVUPD      Y11, 32(R13)(R10*1)
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y11, Y5, Y5
-	VMOVUPD      64(CX)(R10*1), Y8
-	VMOVUPD      96(CX)(R10*1), Y11
-	VFMSUB213PD  Y2, Y3, Y8
-	VFMSUB213PD  Y2, Y3, Y11
-	VMAXPD       Y8, Y0, Y8
-	VMAXPD       Y11, Y0, Y11
-	VADDPD       Y1, Y8, Y9
-	VADDPD       Y1, Y11, Y12
-	VSUBPD       Y1, Y9, Y10
-	VSUBPD       Y1, Y12, Y13
-	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y13, Y11, Y13
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y11
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y12, Y12
-	VMULPD       Y9, Y8, Y8
-	VMULPD       Y12, Y11, Y11
-	VMOVUPD      Y8, 64(R13)(R10*1)
-	VMOVUPD      Y11, 96(R13)(R10*1)
-	VADDPD       Y8, Y6, Y6
-	VADDPD       Y11, Y7, Y7
-	ADDQ         $+128, R10
-	SUBQ         $+16, R9
-	JGE          expmain
+	PREFETCHT0  (R12)(R10*1)
+	PREFETCHT0  64(R12)(R10*1)
+	VMOVUPD     (CX)(R10*1), Y8
+	VMOVUPD     32(CX)(R10*1), Y11
+	VFMSUB213PD Y2, Y3, Y8
+	VFMSUB213PD Y2, Y3, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     Y8, (R13)(R10*1)
+	VMOVUPD     Y11, 32(R13)(R10*1)
+	VADDPD      Y8, Y4, Y4
+	VADDPD      Y11, Y5, Y5
+	VMOVUPD     64(CX)(R10*1), Y8
+	VMOVUPD     96(CX)(R10*1), Y11
+	VFMSUB213PD Y2, Y3, Y8
+	VFMSUB213PD Y2, Y3, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     Y8, 64(R13)(R10*1)
+	VMOVUPD     Y11, 96(R13)(R10*1)
+	VADDPD      Y8, Y6, Y6
+	VADDPD      Y11, Y7, Y7
+	ADDQ        $+128, R10
+	SUBQ        $+16, R9
+	JGE         expmain
 
 expmaindone:
 	ADDQ $+16, R9
@@ -6036,64 +6491,64 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0   (R12)(R10*1)
-	VMOVUPD      (CX)(R10*1), Y8
-	VFMSUB213PD  Y2, Y3, Y8
-	VMAXPD       Y8, Y0, Y8
-	VADDPD       Y1, Y8, Y9
-	VSUBPD       Y1, Y9, Y10
-	VSUBPD       Y10, Y8, Y10
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y8, Y8
-	VMOVUPD      Y8, (R13)(R10*1)
-	VADDPD       Y8, Y4, Y4
-	ADDQ         $+32, R10
-	SUBQ         $+4, R9
-	JGE          expsingle
+	PREFETCHT0  (R12)(R10*1)
+	VMOVUPD     (CX)(R10*1), Y8
+	VFMSUB213PD Y2, Y3, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y10, Y8, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (R13)(R10*1)
+	VADDPD      Y8, Y4, Y4
+	ADDQ        $+32, R10
+	SUBQ        $+4, R9
+	JGE         expsingle
 
 expsingledone:
-	ADDQ         $+4, R9
-	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R14
-	SHLQ         $0x03, R9
-	SUBQ         R9, R14
-	VMOVUPS      (R14), Y8
-	PREFETCHT0   (R12)(R10*1)
-	VMASKMOVPD   (CX)(R10*1), Y8, Y9
-	VFMSUB213PD  Y2, Y3, Y9
-	VMAXPD       Y9, Y0, Y9
-	VADDPD       Y1, Y9, Y2
-	VSUBPD       Y1, Y2, Y3
-	VSUBPD       Y3, Y9, Y3
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y3, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y9
-	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y2, Y9, Y9
-	VMASKMOVPD   Y9, Y8, (R13)(R10*1)
-	VANDPD       Y8, Y9, Y9
-	VADDPD       Y9, Y4, Y4
+	ADDQ        $+4, R9
+	JZ          expdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R14
+	SHLQ        $0x03, R9
+	SUBQ        R9, R14
+	VMOVUPS     (R14), Y8
+	PREFETCHT0  (R12)(R10*1)
+	VMASKMOVPD  (CX)(R10*1), Y8, Y9
+	VFMSUB213PD Y2, Y3, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y2
+	VSUBPD      Y1, Y2, Y3
+	VSUBPD      Y3, Y9, Y3
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y3, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y3, Y9
+	VPSLLQ      $0x34, Y2, Y2
+	VMULPD      Y2, Y9, Y9
+	VMASKMOVPD  Y9, Y8, (R13)(R10*1)
+	VANDPD      Y8, Y9, Y9
+	VADDPD      Y9, Y4, Y4
 
 expdone:
 	VADDPD       Y6, Y4, Y4
@@ -6104,7 +6559,7 @@ expdone:
 	VPERMILPD    $0x01, X4, X2
 	VADDPD       X2, X4, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y2
 	VDIVPD       Y4, Y2, Y2
 	CMPQ         R13, AX
 	JEQ          kept
@@ -6431,8 +6886,8 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -6463,16 +6918,16 @@ mainrow:
 	VMAXPD       Y10, Y1, Y10
 	VMOVAPD      Y2, Y8
 	VMOVAPD      Y2, Y11
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y7, Y8
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y10, Y11
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
 	VSUBPD       Y2, Y8, Y9
 	VSUBPD       Y2, Y11, Y12
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y12, Y10
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
@@ -6530,11 +6985,11 @@ singlerow:
 	VFMADD213PD  Y4, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
 	VMOVAPD      Y2, Y6
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y5, Y6
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y2, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y7, Y5
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
@@ -6577,11 +7032,11 @@ tailrow:
 	VFMADD213PD  Y5, Y0, Y6
 	VMAXPD       Y6, Y1, Y6
 	VMOVAPD      Y2, Y7
-	VFMADD231PD  vecConstf64avx2<>+128(SB), Y6, Y7
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y2, Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+192(SB), Y8, Y6
-	VBROADCASTSD vecConstf64avx2<>+96(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
@@ -6617,14 +7072,14 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          stripmaindone
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y0
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	MOVQ    n+32(FP), SI
+	XORQ    DI, DI
+	SUBQ    $+16, SI
+	JLT     stripmaindone
 
 stripmain:
 	VADDPD (CX)(DI*1), Y0, Y0
@@ -6647,16 +7102,16 @@ stripsingle:
 	JGE    stripsingle
 
 stripsingledone:
-	ADDQ         $+4, SI
-	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R8
-	SHLQ         $0x03, SI
-	SUBQ         SI, R8
-	VMOVUPS      (R8), Y4
-	VMASKMOVPD   (CX)(DI*1), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
-	VBLENDVPD    Y4, Y5, Y6, Y5
-	VADDPD       Y5, Y0, Y0
+	ADDQ       $+4, SI
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R8
+	SHLQ       $0x03, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y4
+	VMASKMOVPD (CX)(DI*1), Y4, Y5
+	VMOVAPD    vecConstf64avx2<>+1952(SB), Y6
+	VBLENDVPD  Y4, Y5, Y6, Y5
+	VADDPD     Y5, Y0, Y0
 
 stripdone:
 	VADDPD       Y2, Y0, Y0
@@ -6685,14 +7140,14 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
-	SUBQ         $+16, SI
-	JLT          stripmaindone
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3008(SB), Y3
+	MOVQ    n+32(FP), SI
+	XORQ    DI, DI
+	SUBQ    $+16, SI
+	JLT     stripmaindone
 
 stripmain:
 	VMAXPD (CX)(DI*1), Y0, Y0
@@ -6715,16 +7170,16 @@ stripsingle:
 	JGE    stripsingle
 
 stripsingledone:
-	ADDQ         $+4, SI
-	JZ           stripdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R8
-	SHLQ         $0x03, SI
-	SUBQ         SI, R8
-	VMOVUPS      (R8), Y4
-	VMASKMOVPD   (CX)(DI*1), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
-	VBLENDVPD    Y4, Y5, Y6, Y5
-	VMAXPD       Y5, Y0, Y0
+	ADDQ       $+4, SI
+	JZ         stripdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R8
+	SHLQ       $0x03, SI
+	SUBQ       SI, R8
+	VMOVUPS    (R8), Y4
+	VMASKMOVPD (CX)(DI*1), Y4, Y5
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VBLENDVPD  Y4, Y5, Y6, Y5
+	VMAXPD     Y5, Y0, Y0
 
 stripdone:
 	VMAXPD       Y2, Y0, Y0
@@ -6752,10 +7207,10 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x03, BX
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+64(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+128(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+96(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -6782,16 +7237,16 @@ maxsingle:
 	JGE    maxsingle
 
 maxsingledone:
-	ADDQ         $+4, DI
-	JZ           maxdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
-	SHLQ         $0x03, DI
-	SUBQ         DI, R9
-	VMOVUPS      (R9), Y4
-	VMASKMOVPD   (DX)(R8*1), Y4, Y5
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y6
-	VBLENDVPD    Y4, Y5, Y6, Y5
-	VMAXPD       Y5, Y3, Y3
+	ADDQ       $+4, DI
+	JZ         maxdone
+	LEAQ       vecMaskf64avx2<>+32(SB), R9
+	SHLQ       $0x03, DI
+	SUBQ       DI, R9
+	VMOVUPS    (R9), Y4
+	VMASKMOVPD (DX)(R8*1), Y4, Y5
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VBLENDVPD  Y4, Y5, Y6, Y5
+	VMAXPD     Y5, Y3, Y3
 
 maxdone:
 row:
@@ -6803,116 +7258,116 @@ row:
 	VMOVSD       X3, (CX)
 	ADDQ         $+8, CX
 	VMULPD       Y2, Y3, Y4
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         16384(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
 	JLT          expmaindone
 
 expmain:
-	PREFETCHT1   (R10)(R8*1)
-	VMAXPD       (R9)(R8*1), Y3, Y3
-	PREFETCHT1   32(R10)(R8*1)
-	VMAXPD       32(R9)(R8*1), Y3, Y3
-	PREFETCHT1   64(R10)(R8*1)
-	VMAXPD       64(R9)(R8*1), Y3, Y3
-	PREFETCHT1   96(R10)(R8*1)
-	VMAXPD       96(R9)(R8*1), Y3, Y3
-	VMOVUPD      (DX)(R8*1), Y9
-	VMOVUPD      32(DX)(R8*1), Y12
-	VFMSUB213PD  Y4, Y2, Y9
-	VFMSUB213PD  Y4, Y2, Y12
-	VMAXPD       Y9, Y0, Y9
-	VMAXPD       Y12, Y0, Y12
-	VADDPD       Y1, Y9, Y10
-	VADDPD       Y1, Y12, Y13
-	VSUBPD       Y1, Y10, Y11
-	VSUBPD       Y1, Y13, Y14
-	VSUBPD       Y11, Y9, Y11
-	VSUBPD       Y14, Y12, Y14
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y12
-	VPSLLQ       $0x34, Y10, Y10
-	VPSLLQ       $0x34, Y13, Y13
-	VMULPD       Y10, Y9, Y9
-	VMULPD       Y13, Y12, Y12
-	VADDPD       Y9, Y5, Y5
-	VADDPD       Y12, Y6, Y6
-	VMOVUPD      64(DX)(R8*1), Y9
-	VMOVUPD      96(DX)(R8*1), Y12
-	VFMSUB213PD  Y4, Y2, Y9
-	VFMSUB213PD  Y4, Y2, Y12
-	VMAXPD       Y9, Y0, Y9
-	VMAXPD       Y12, Y0, Y12
-	VADDPD       Y1, Y9, Y10
-	VADDPD       Y1, Y12, Y13
-	VSUBPD       Y1, Y10, Y11
-	VSUBPD       Y1, Y13, Y14
-	VSUBPD       Y11, Y9, Y11
-	VSUBPD       Y14, Y12, Y14
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y14, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y14, Y12
-	VPSLLQ       $0x34, Y10, Y10
-	VPSLLQ       $0x34, Y13, Y13
-	VMULPD       Y10, Y9, Y9
-	VMULPD       Y13, Y12, Y12
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y12, Y8, Y8
-	ADDQ         $+128, R8
-	SUBQ         $+16, DI
-	JGE          expmain
+	PREFETCHT1  (R10)(R8*1)
+	VMAXPD      (R9)(R8*1), Y3, Y3
+	PREFETCHT1  32(R10)(R8*1)
+	VMAXPD      32(R9)(R8*1), Y3, Y3
+	PREFETCHT1  64(R10)(R8*1)
+	VMAXPD      64(R9)(R8*1), Y3, Y3
+	PREFETCHT1  96(R10)(R8*1)
+	VMAXPD      96(R9)(R8*1), Y3, Y3
+	VMOVUPD     (DX)(R8*1), Y9
+	VMOVUPD     32(DX)(R8*1), Y12
+	VFMSUB213PD Y4, Y2, Y9
+	VFMSUB213PD Y4, Y2, Y12
+	VMAXPD      Y9, Y0, Y9
+	VMAXPD      Y12, Y0, Y12
+	VADDPD      Y1, Y9, Y10
+	VADDPD      Y1, Y12, Y13
+	VSUBPD      Y1, Y10, Y11
+	VSUBPD      Y1, Y13, Y14
+	VSUBPD      Y11, Y9, Y11
+	VSUBPD      Y14, Y12, Y14
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y12
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y14, Y12
+	VPSLLQ      $0x34, Y10, Y10
+	VPSLLQ      $0x34, Y13, Y13
+	VMULPD      Y10, Y9, Y9
+	VMULPD      Y13, Y12, Y12
+	VADDPD      Y9, Y5, Y5
+	VADDPD      Y12, Y6, Y6
+	VMOVUPD     64(DX)(R8*1), Y9
+	VMOVUPD     96(DX)(R8*1), Y12
+	VFMSUB213PD Y4, Y2, Y9
+	VFMSUB213PD Y4, Y2, Y12
+	VMAXPD      Y9, Y0, Y9
+	VMAXPD      Y12, Y0, Y12
+	VADDPD      Y1, Y9, Y10
+	VADDPD      Y1, Y12, Y13
+	VSUBPD      Y1, Y10, Y11
+	VSUBPD      Y1, Y13, Y14
+	VSUBPD      Y11, Y9, Y11
+	VSUBPD      Y14, Y12, Y14
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y12
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y14, Y12
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y14, Y12
+	VPSLLQ      $0x34, Y10, Y10
+	VPSLLQ      $0x34, Y13, Y13
+	VMULPD      Y10, Y9, Y9
+	VMULPD      Y13, Y12, Y12
+	VADDPD      Y9, Y7, Y7
+	VADDPD      Y12, Y8, Y8
+	ADDQ        $+128, R8
+	SUBQ        $+16, DI
+	JGE         expmain
 
 expmaindone:
 	ADDQ $+16, DI
@@ -6920,67 +7375,67 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT1   (R10)(R8*1)
-	VMAXPD       (R9)(R8*1), Y3, Y3
-	VMOVUPD      (DX)(R8*1), Y9
-	VFMSUB213PD  Y4, Y2, Y9
-	VMAXPD       Y9, Y0, Y9
-	VADDPD       Y1, Y9, Y10
-	VSUBPD       Y1, Y10, Y11
-	VSUBPD       Y11, Y9, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y9
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y10, Y9, Y9
-	VADDPD       Y9, Y5, Y5
-	ADDQ         $+32, R8
-	SUBQ         $+4, DI
-	JGE          expsingle
+	PREFETCHT1  (R10)(R8*1)
+	VMAXPD      (R9)(R8*1), Y3, Y3
+	VMOVUPD     (DX)(R8*1), Y9
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y10, Y11
+	VSUBPD      Y11, Y9, Y11
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y9
+	VPSLLQ      $0x34, Y10, Y10
+	VMULPD      Y10, Y9, Y9
+	VADDPD      Y9, Y5, Y5
+	ADDQ        $+32, R8
+	SUBQ        $+4, DI
+	JGE         expsingle
 
 expsingledone:
-	ADDQ         $+4, DI
-	JZ           expdone
-	LEAQ         vecMaskf64avx2<>+32(SB), R11
-	SHLQ         $0x03, DI
-	SUBQ         DI, R11
-	VMOVUPS      (R11), Y9
-	PREFETCHT1   (R10)(R8*1)
-	VMASKMOVPD   (R9)(R8*1), Y9, Y10
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y11
-	VBLENDVPD    Y9, Y10, Y11, Y10
-	VMAXPD       Y10, Y3, Y3
-	VMASKMOVPD   (DX)(R8*1), Y9, Y10
-	VFMSUB213PD  Y4, Y2, Y10
-	VMAXPD       Y10, Y0, Y10
-	VADDPD       Y1, Y10, Y4
-	VSUBPD       Y1, Y4, Y11
-	VSUBPD       Y11, Y10, Y11
-	VBROADCASTSD vecConstf64avx2<>+672(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+1472(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1504(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y10
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y4, Y10, Y10
-	VANDPD       Y9, Y10, Y10
-	VADDPD       Y10, Y5, Y5
+	ADDQ        $+4, DI
+	JZ          expdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R11
+	SHLQ        $0x03, DI
+	SUBQ        DI, R11
+	VMOVUPS     (R11), Y9
+	PREFETCHT1  (R10)(R8*1)
+	VMASKMOVPD  (R9)(R8*1), Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y11
+	VBLENDVPD   Y9, Y10, Y11, Y10
+	VMAXPD      Y10, Y3, Y3
+	VMASKMOVPD  (DX)(R8*1), Y9, Y10
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y10, Y4
+	VSUBPD      Y1, Y4, Y11
+	VSUBPD      Y11, Y10, Y11
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y10
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y10, Y10
+	VANDPD      Y9, Y10, Y10
+	VADDPD      Y10, Y5, Y5
 
 expdone:
 	VADDPD       Y7, Y5, Y5
@@ -7002,17 +7457,17 @@ expdone:
 // func vecRowDistanceF64AVX2(src *float64, y *float64, n int) float64
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ         src+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
-	MOVQ         n+16(FP), DX
-	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JLT          stripmaindone
+	MOVQ    src+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y0
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JLT     stripmaindone
 
 stripmain:
 	VMOVUPD     (AX)(BX*1), Y4
@@ -7086,17 +7541,17 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	SHLQ         $0x03, SI
 	VCVTSI2SDQ   R8, X1, X1
 	VBROADCASTSD X1, Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
 	CMPQ         n+56(FP), $+16
 	JLT          firstshort
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -7106,11 +7561,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 
@@ -7188,13 +7643,13 @@ row:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+64(FP), Y1
 	VADDPD       Y1, Y4, Y4
 	VSQRTPD      Y4, Y4
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+48(FP)
 	JZ           alone
@@ -7209,13 +7664,13 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
 	CMPQ         n+56(FP), $+16
 	JLT          nextshort
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -7225,11 +7680,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 
@@ -7631,17 +8086,17 @@ TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-96
 	SHLQ         $0x03, SI
 	VCVTSI2SDQ   R8, X1, X1
 	VBROADCASTSD X1, Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
 	CMPQ         n+80(FP), $+16
 	JLT          firstshort
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -7655,11 +8110,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 	VBROADCASTSD (R11), Y6
@@ -7776,13 +8231,13 @@ turned:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+88(FP), Y1
 	VADDPD       Y1, Y4, Y4
 	VSQRTPD      Y4, Y4
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+72(FP)
 	JZ           alone
@@ -7797,13 +8252,13 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
 	CMPQ         n+80(FP), $+16
 	JLT          nextshort
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -7817,11 +8272,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3008(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 	VBROADCASTSD (R11), Y8
@@ -8283,16 +8738,16 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	SHLQ         $0x03, SI
 	VCVTSI2SDQ   R8, X1, X1
 	VBROADCASTSD X1, Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	MOVQ         n+48(FP), R8
-	XORQ         DI, DI
-	SUBQ         $+16, R8
-	JLT          firstmaindone
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	MOVQ    n+48(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+16, R8
+	JLT     firstmaindone
 
 firstmain:
 	VMOVUPD     (DX)(DI*1), Y3
@@ -8344,7 +8799,7 @@ row:
 	VBROADCASTSD eps+56(FP), Y2
 	VADDPD       Y2, Y1, Y1
 	VSQRTPD      Y1, Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y3
 	VDIVPD       Y1, Y3, Y3
 	DECQ         m+40(FP)
 	JZ           alone
@@ -8359,20 +8814,20 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y2
-	CMPB         nt+64(FP), $0x00
-	JEQ          bothkept
-	TESTQ        $0x0000003f, AX
-	JNE          bothkept
-	LEAQ         (DX)(SI*1), DI
-	LEAQ         8192(DX), BX
-	CMPQ         BX, DI
-	CMOVQLT      DI, BX
-	MOVQ         n+48(FP), R8
-	XORQ         DI, DI
-	SUBQ         $+16, R8
-	JLT          bothntmaindone
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	CMPB    nt+64(FP), $0x00
+	JEQ     bothkept
+	TESTQ   $0x0000003f, AX
+	JNE     bothkept
+	LEAQ    (DX)(SI*1), DI
+	LEAQ    8192(DX), BX
+	CMPQ    BX, DI
+	CMOVQLT DI, BX
+	MOVQ    n+48(FP), R8
+	XORQ    DI, DI
+	SUBQ    $+16, R8
+	JLT     bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
@@ -8681,10 +9136,10 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
 	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3072(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3136(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3136(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -9776,34 +10231,34 @@ laststored:
 	VZEROUPPER
 	RET
 
-DATA vecConstf64avx2<>+0(SB)/8, $0x4086300000000000
-DATA vecConstf64avx2<>+8(SB)/8, $0x4086300000000000
-DATA vecConstf64avx2<>+16(SB)/8, $0x4086300000000000
-DATA vecConstf64avx2<>+24(SB)/8, $0x4086300000000000
-DATA vecConstf64avx2<>+32(SB)/8, $0xc087500000000000
-DATA vecConstf64avx2<>+40(SB)/8, $0xc087500000000000
-DATA vecConstf64avx2<>+48(SB)/8, $0xc087500000000000
-DATA vecConstf64avx2<>+56(SB)/8, $0xc087500000000000
-DATA vecConstf64avx2<>+64(SB)/8, $0x43380000000003ff
-DATA vecConstf64avx2<>+72(SB)/8, $0x43380000000003ff
-DATA vecConstf64avx2<>+80(SB)/8, $0x43380000000003ff
-DATA vecConstf64avx2<>+88(SB)/8, $0x43380000000003ff
-DATA vecConstf64avx2<>+96(SB)/8, $0x3e5ae6ba92036db0
-DATA vecConstf64avx2<>+104(SB)/8, $0x3e5ae6ba92036db0
-DATA vecConstf64avx2<>+112(SB)/8, $0x3e5ae6ba92036db0
-DATA vecConstf64avx2<>+120(SB)/8, $0x3e5ae6ba92036db0
-DATA vecConstf64avx2<>+128(SB)/8, $0x3ff71547652b82fe
-DATA vecConstf64avx2<>+136(SB)/8, $0x3ff71547652b82fe
-DATA vecConstf64avx2<>+144(SB)/8, $0x3ff71547652b82fe
-DATA vecConstf64avx2<>+152(SB)/8, $0x3ff71547652b82fe
-DATA vecConstf64avx2<>+160(SB)/8, $0x3fe62e42fee00000
-DATA vecConstf64avx2<>+168(SB)/8, $0x3fe62e42fee00000
-DATA vecConstf64avx2<>+176(SB)/8, $0x3fe62e42fee00000
-DATA vecConstf64avx2<>+184(SB)/8, $0x3fe62e42fee00000
-DATA vecConstf64avx2<>+192(SB)/8, $0x3dea39ef35793c76
-DATA vecConstf64avx2<>+200(SB)/8, $0x3dea39ef35793c76
-DATA vecConstf64avx2<>+208(SB)/8, $0x3dea39ef35793c76
-DATA vecConstf64avx2<>+216(SB)/8, $0x3dea39ef35793c76
+DATA vecConstf64avx2<>+0(SB)/8, $0x4338000000000000
+DATA vecConstf64avx2<>+8(SB)/8, $0x4338000000000000
+DATA vecConstf64avx2<>+16(SB)/8, $0x4338000000000000
+DATA vecConstf64avx2<>+24(SB)/8, $0x4338000000000000
+DATA vecConstf64avx2<>+32(SB)/8, $0x7fffffffffffffff
+DATA vecConstf64avx2<>+40(SB)/8, $0x7fffffffffffffff
+DATA vecConstf64avx2<>+48(SB)/8, $0x7fffffffffffffff
+DATA vecConstf64avx2<>+56(SB)/8, $0x7fffffffffffffff
+DATA vecConstf64avx2<>+64(SB)/8, $0x4086180000000000
+DATA vecConstf64avx2<>+72(SB)/8, $0x4086180000000000
+DATA vecConstf64avx2<>+80(SB)/8, $0x4086180000000000
+DATA vecConstf64avx2<>+88(SB)/8, $0x4086180000000000
+DATA vecConstf64avx2<>+96(SB)/8, $0x3ff71547652b82fe
+DATA vecConstf64avx2<>+104(SB)/8, $0x3ff71547652b82fe
+DATA vecConstf64avx2<>+112(SB)/8, $0x3ff71547652b82fe
+DATA vecConstf64avx2<>+120(SB)/8, $0x3ff71547652b82fe
+DATA vecConstf64avx2<>+128(SB)/8, $0x3fe62e42fee00000
+DATA vecConstf64avx2<>+136(SB)/8, $0x3fe62e42fee00000
+DATA vecConstf64avx2<>+144(SB)/8, $0x3fe62e42fee00000
+DATA vecConstf64avx2<>+152(SB)/8, $0x3fe62e42fee00000
+DATA vecConstf64avx2<>+160(SB)/8, $0x3dea39ef35793c76
+DATA vecConstf64avx2<>+168(SB)/8, $0x3dea39ef35793c76
+DATA vecConstf64avx2<>+176(SB)/8, $0x3dea39ef35793c76
+DATA vecConstf64avx2<>+184(SB)/8, $0x3dea39ef35793c76
+DATA vecConstf64avx2<>+192(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstf64avx2<>+200(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstf64avx2<>+208(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstf64avx2<>+216(SB)/8, $0x3e5ae6ba92036db0
 DATA vecConstf64avx2<>+224(SB)/8, $0x3e928a1d8170e1ba
 DATA vecConstf64avx2<>+232(SB)/8, $0x3e928a1d8170e1ba
 DATA vecConstf64avx2<>+240(SB)/8, $0x3e928a1d8170e1ba
@@ -9844,30 +10299,30 @@ DATA vecConstf64avx2<>+512(SB)/8, $0x3ff0000000000000
 DATA vecConstf64avx2<>+520(SB)/8, $0x3ff0000000000000
 DATA vecConstf64avx2<>+528(SB)/8, $0x3ff0000000000000
 DATA vecConstf64avx2<>+536(SB)/8, $0x3ff0000000000000
-DATA vecConstf64avx2<>+544(SB)/8, $0x3fe0000000000000
-DATA vecConstf64avx2<>+552(SB)/8, $0x3fe0000000000000
-DATA vecConstf64avx2<>+560(SB)/8, $0x3fe0000000000000
-DATA vecConstf64avx2<>+568(SB)/8, $0x3fe0000000000000
-DATA vecConstf64avx2<>+576(SB)/8, $0x4018000000000000
-DATA vecConstf64avx2<>+584(SB)/8, $0x4018000000000000
-DATA vecConstf64avx2<>+592(SB)/8, $0x4018000000000000
-DATA vecConstf64avx2<>+600(SB)/8, $0x4018000000000000
-DATA vecConstf64avx2<>+608(SB)/8, $0xbcd45c79ed5f3fe8
-DATA vecConstf64avx2<>+616(SB)/8, $0xbcd45c79ed5f3fe8
-DATA vecConstf64avx2<>+624(SB)/8, $0xbcd45c79ed5f3fe8
-DATA vecConstf64avx2<>+632(SB)/8, $0xbcd45c79ed5f3fe8
-DATA vecConstf64avx2<>+640(SB)/8, $0x3d2f46081b41dc49
-DATA vecConstf64avx2<>+648(SB)/8, $0x3d2f46081b41dc49
-DATA vecConstf64avx2<>+656(SB)/8, $0x3d2f46081b41dc49
-DATA vecConstf64avx2<>+664(SB)/8, $0x3d2f46081b41dc49
-DATA vecConstf64avx2<>+672(SB)/8, $0x3dfe8caba2e294ab
-DATA vecConstf64avx2<>+680(SB)/8, $0x3dfe8caba2e294ab
-DATA vecConstf64avx2<>+688(SB)/8, $0x3dfe8caba2e294ab
-DATA vecConstf64avx2<>+696(SB)/8, $0x3dfe8caba2e294ab
-DATA vecConstf64avx2<>+704(SB)/8, $0x7fffffffffffffff
-DATA vecConstf64avx2<>+712(SB)/8, $0x7fffffffffffffff
-DATA vecConstf64avx2<>+720(SB)/8, $0x7fffffffffffffff
-DATA vecConstf64avx2<>+728(SB)/8, $0x7fffffffffffffff
+DATA vecConstf64avx2<>+544(SB)/8, $0x4086300000000000
+DATA vecConstf64avx2<>+552(SB)/8, $0x4086300000000000
+DATA vecConstf64avx2<>+560(SB)/8, $0x4086300000000000
+DATA vecConstf64avx2<>+568(SB)/8, $0x4086300000000000
+DATA vecConstf64avx2<>+576(SB)/8, $0xc087500000000000
+DATA vecConstf64avx2<>+584(SB)/8, $0xc087500000000000
+DATA vecConstf64avx2<>+592(SB)/8, $0xc087500000000000
+DATA vecConstf64avx2<>+600(SB)/8, $0xc087500000000000
+DATA vecConstf64avx2<>+608(SB)/8, $0x43380000000003ff
+DATA vecConstf64avx2<>+616(SB)/8, $0x43380000000003ff
+DATA vecConstf64avx2<>+624(SB)/8, $0x43380000000003ff
+DATA vecConstf64avx2<>+632(SB)/8, $0x43380000000003ff
+DATA vecConstf64avx2<>+640(SB)/8, $0x3fe0000000000000
+DATA vecConstf64avx2<>+648(SB)/8, $0x3fe0000000000000
+DATA vecConstf64avx2<>+656(SB)/8, $0x3fe0000000000000
+DATA vecConstf64avx2<>+664(SB)/8, $0x3fe0000000000000
+DATA vecConstf64avx2<>+672(SB)/8, $0x4018000000000000
+DATA vecConstf64avx2<>+680(SB)/8, $0x4018000000000000
+DATA vecConstf64avx2<>+688(SB)/8, $0x4018000000000000
+DATA vecConstf64avx2<>+696(SB)/8, $0x4018000000000000
+DATA vecConstf64avx2<>+704(SB)/8, $0xbcd45c79ed5f3fe8
+DATA vecConstf64avx2<>+712(SB)/8, $0xbcd45c79ed5f3fe8
+DATA vecConstf64avx2<>+720(SB)/8, $0xbcd45c79ed5f3fe8
+DATA vecConstf64avx2<>+728(SB)/8, $0xbcd45c79ed5f3fe8
 DATA vecConstf64avx2<>+736(SB)/8, $0xbd76736407da4845
 DATA vecConstf64avx2<>+744(SB)/8, $0xbd76736407da4845
 DATA vecConstf64avx2<>+752(SB)/8, $0xbd76736407da4845
@@ -9916,263 +10371,271 @@ DATA vecConstf64avx2<>+1088(SB)/8, $0xbffa0be83d8d032d
 DATA vecConstf64avx2<>+1096(SB)/8, $0xbffa0be83d8d032d
 DATA vecConstf64avx2<>+1104(SB)/8, $0xbffa0be83d8d032d
 DATA vecConstf64avx2<>+1112(SB)/8, $0xbffa0be83d8d032d
-DATA vecConstf64avx2<>+1120(SB)/8, $0x3db4013483db394b
-DATA vecConstf64avx2<>+1128(SB)/8, $0x3db4013483db394b
-DATA vecConstf64avx2<>+1136(SB)/8, $0x3db4013483db394b
-DATA vecConstf64avx2<>+1144(SB)/8, $0x3db4013483db394b
-DATA vecConstf64avx2<>+1152(SB)/8, $0x3e1682c9450449fc
-DATA vecConstf64avx2<>+1160(SB)/8, $0x3e1682c9450449fc
-DATA vecConstf64avx2<>+1168(SB)/8, $0x3e1682c9450449fc
-DATA vecConstf64avx2<>+1176(SB)/8, $0x3e1682c9450449fc
-DATA vecConstf64avx2<>+1184(SB)/8, $0x3e603c92e3ca9606
-DATA vecConstf64avx2<>+1192(SB)/8, $0x3e603c92e3ca9606
-DATA vecConstf64avx2<>+1200(SB)/8, $0x3e603c92e3ca9606
-DATA vecConstf64avx2<>+1208(SB)/8, $0x3e603c92e3ca9606
-DATA vecConstf64avx2<>+1216(SB)/8, $0x3e8b7353b3db2bd0
-DATA vecConstf64avx2<>+1224(SB)/8, $0x3e8b7353b3db2bd0
-DATA vecConstf64avx2<>+1232(SB)/8, $0x3e8b7353b3db2bd0
-DATA vecConstf64avx2<>+1240(SB)/8, $0x3e8b7353b3db2bd0
-DATA vecConstf64avx2<>+1248(SB)/8, $0xbea0485e64ce75ee
-DATA vecConstf64avx2<>+1256(SB)/8, $0xbea0485e64ce75ee
-DATA vecConstf64avx2<>+1264(SB)/8, $0xbea0485e64ce75ee
-DATA vecConstf64avx2<>+1272(SB)/8, $0xbea0485e64ce75ee
-DATA vecConstf64avx2<>+1280(SB)/8, $0xbed127da395529ae
-DATA vecConstf64avx2<>+1288(SB)/8, $0xbed127da395529ae
-DATA vecConstf64avx2<>+1296(SB)/8, $0xbed127da395529ae
-DATA vecConstf64avx2<>+1304(SB)/8, $0xbed127da395529ae
-DATA vecConstf64avx2<>+1312(SB)/8, $0x3f067b9fad25e42e
-DATA vecConstf64avx2<>+1320(SB)/8, $0x3f067b9fad25e42e
-DATA vecConstf64avx2<>+1328(SB)/8, $0x3f067b9fad25e42e
-DATA vecConstf64avx2<>+1336(SB)/8, $0x3f067b9fad25e42e
-DATA vecConstf64avx2<>+1344(SB)/8, $0xbf0393028bc3fe3d
-DATA vecConstf64avx2<>+1352(SB)/8, $0xbf0393028bc3fe3d
-DATA vecConstf64avx2<>+1360(SB)/8, $0xbf0393028bc3fe3d
-DATA vecConstf64avx2<>+1368(SB)/8, $0xbf0393028bc3fe3d
-DATA vecConstf64avx2<>+1376(SB)/8, $0xbf640bf564e8e9c3
-DATA vecConstf64avx2<>+1384(SB)/8, $0xbf640bf564e8e9c3
-DATA vecConstf64avx2<>+1392(SB)/8, $0xbf640bf564e8e9c3
-DATA vecConstf64avx2<>+1400(SB)/8, $0xbf640bf564e8e9c3
-DATA vecConstf64avx2<>+1408(SB)/8, $0x3f9c4242d087477b
-DATA vecConstf64avx2<>+1416(SB)/8, $0x3f9c4242d087477b
-DATA vecConstf64avx2<>+1424(SB)/8, $0x3f9c4242d087477b
-DATA vecConstf64avx2<>+1432(SB)/8, $0x3f9c4242d087477b
-DATA vecConstf64avx2<>+1440(SB)/8, $0xbfed63ed749958b0
-DATA vecConstf64avx2<>+1448(SB)/8, $0xbfed63ed749958b0
-DATA vecConstf64avx2<>+1456(SB)/8, $0xbfed63ed749958b0
-DATA vecConstf64avx2<>+1464(SB)/8, $0xbfed63ed749958b0
-DATA vecConstf64avx2<>+1472(SB)/8, $0x3e3e605d28d4eccb
-DATA vecConstf64avx2<>+1480(SB)/8, $0x3e3e605d28d4eccb
-DATA vecConstf64avx2<>+1488(SB)/8, $0x3e3e605d28d4eccb
-DATA vecConstf64avx2<>+1496(SB)/8, $0x3e3e605d28d4eccb
-DATA vecConstf64avx2<>+1504(SB)/8, $0x3e7b525a091d4cab
-DATA vecConstf64avx2<>+1512(SB)/8, $0x3e7b525a091d4cab
-DATA vecConstf64avx2<>+1520(SB)/8, $0x3e7b525a091d4cab
-DATA vecConstf64avx2<>+1528(SB)/8, $0x3e7b525a091d4cab
-DATA vecConstf64avx2<>+1536(SB)/8, $0x3eb62bfd4b4acb00
-DATA vecConstf64avx2<>+1544(SB)/8, $0x3eb62bfd4b4acb00
-DATA vecConstf64avx2<>+1552(SB)/8, $0x3eb62bfd4b4acb00
-DATA vecConstf64avx2<>+1560(SB)/8, $0x3eb62bfd4b4acb00
-DATA vecConstf64avx2<>+1568(SB)/8, $0x3eeffcbfc1ea40dc
-DATA vecConstf64avx2<>+1576(SB)/8, $0x3eeffcbfc1ea40dc
-DATA vecConstf64avx2<>+1584(SB)/8, $0x3eeffcbfc1ea40dc
-DATA vecConstf64avx2<>+1592(SB)/8, $0x3eeffcbfc1ea40dc
-DATA vecConstf64avx2<>+1600(SB)/8, $0x3f24309130958e80
-DATA vecConstf64avx2<>+1608(SB)/8, $0x3f24309130958e80
-DATA vecConstf64avx2<>+1616(SB)/8, $0x3f24309130958e80
-DATA vecConstf64avx2<>+1624(SB)/8, $0x3f24309130958e80
-DATA vecConstf64avx2<>+1632(SB)/8, $0x3f55d87fe78b2119
-DATA vecConstf64avx2<>+1640(SB)/8, $0x3f55d87fe78b2119
-DATA vecConstf64avx2<>+1648(SB)/8, $0x3f55d87fe78b2119
-DATA vecConstf64avx2<>+1656(SB)/8, $0x3f55d87fe78b2119
-DATA vecConstf64avx2<>+1664(SB)/8, $0x3f83b2ab6fba1e40
-DATA vecConstf64avx2<>+1672(SB)/8, $0x3f83b2ab6fba1e40
-DATA vecConstf64avx2<>+1680(SB)/8, $0x3f83b2ab6fba1e40
-DATA vecConstf64avx2<>+1688(SB)/8, $0x3f83b2ab6fba1e40
-DATA vecConstf64avx2<>+1696(SB)/8, $0x3fac6b08d704a08e
-DATA vecConstf64avx2<>+1704(SB)/8, $0x3fac6b08d704a08e
-DATA vecConstf64avx2<>+1712(SB)/8, $0x3fac6b08d704a08e
-DATA vecConstf64avx2<>+1720(SB)/8, $0x3fac6b08d704a08e
-DATA vecConstf64avx2<>+1728(SB)/8, $0x3fcebfbdff82c598
-DATA vecConstf64avx2<>+1736(SB)/8, $0x3fcebfbdff82c598
-DATA vecConstf64avx2<>+1744(SB)/8, $0x3fcebfbdff82c598
-DATA vecConstf64avx2<>+1752(SB)/8, $0x3fcebfbdff82c598
-DATA vecConstf64avx2<>+1760(SB)/8, $0x3fe62e42fefa39ef
-DATA vecConstf64avx2<>+1768(SB)/8, $0x3fe62e42fefa39ef
-DATA vecConstf64avx2<>+1776(SB)/8, $0x3fe62e42fefa39ef
-DATA vecConstf64avx2<>+1784(SB)/8, $0x3fe62e42fefa39ef
-DATA vecConstf64avx2<>+1792(SB)/8, $0x8000000000000000
-DATA vecConstf64avx2<>+1800(SB)/8, $0x8000000000000000
-DATA vecConstf64avx2<>+1808(SB)/8, $0x8000000000000000
-DATA vecConstf64avx2<>+1816(SB)/8, $0x8000000000000000
-DATA vecConstf64avx2<>+1824(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1832(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1840(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1848(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1856(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1864(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1872(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1880(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1888(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1896(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1904(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1912(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1920(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+1928(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+1936(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+1944(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+1952(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+1960(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+1968(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+1976(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+1984(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+1992(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2000(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2008(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2016(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2024(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2032(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2040(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2048(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2056(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2064(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2072(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2080(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2088(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2096(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2104(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2112(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2120(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2128(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2136(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2144(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2152(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2160(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2168(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2176(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2184(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2192(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2200(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2208(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2216(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2224(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2232(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2240(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2248(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2256(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2264(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2272(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2280(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2288(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2296(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2304(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2312(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2320(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2328(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2336(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2344(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2352(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2360(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2368(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2376(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2384(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2392(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2400(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2408(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2416(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2424(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2432(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2440(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2448(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2456(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2464(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2472(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2480(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2488(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2496(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2504(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2512(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2520(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2528(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2536(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2544(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2552(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2560(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2568(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2576(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2584(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2592(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2600(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2608(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2616(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2624(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2632(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2640(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2648(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2656(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2664(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2672(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2680(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2688(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2696(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2704(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2712(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2720(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2728(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2736(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2744(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2752(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2760(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2768(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2776(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2784(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2792(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2800(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2808(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2816(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2824(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2832(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2840(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2848(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2856(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2864(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2872(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2880(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2888(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2896(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2904(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2912(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2920(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2928(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2936(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2944(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2952(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2960(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2968(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+2976(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2984(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+2992(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3000(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3008(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3016(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3024(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3032(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3040(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3048(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3056(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3064(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3072(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3080(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3088(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3096(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3104(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3112(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3120(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3128(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3136(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3144(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3152(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3160(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3168
+DATA vecConstf64avx2<>+1120(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstf64avx2<>+1128(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstf64avx2<>+1136(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstf64avx2<>+1144(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstf64avx2<>+1152(SB)/8, $0x3db4013483db394b
+DATA vecConstf64avx2<>+1160(SB)/8, $0x3db4013483db394b
+DATA vecConstf64avx2<>+1168(SB)/8, $0x3db4013483db394b
+DATA vecConstf64avx2<>+1176(SB)/8, $0x3db4013483db394b
+DATA vecConstf64avx2<>+1184(SB)/8, $0x3e1682c9450449fc
+DATA vecConstf64avx2<>+1192(SB)/8, $0x3e1682c9450449fc
+DATA vecConstf64avx2<>+1200(SB)/8, $0x3e1682c9450449fc
+DATA vecConstf64avx2<>+1208(SB)/8, $0x3e1682c9450449fc
+DATA vecConstf64avx2<>+1216(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstf64avx2<>+1224(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstf64avx2<>+1232(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstf64avx2<>+1240(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstf64avx2<>+1248(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstf64avx2<>+1256(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstf64avx2<>+1264(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstf64avx2<>+1272(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstf64avx2<>+1280(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstf64avx2<>+1288(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstf64avx2<>+1296(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstf64avx2<>+1304(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstf64avx2<>+1312(SB)/8, $0xbed127da395529ae
+DATA vecConstf64avx2<>+1320(SB)/8, $0xbed127da395529ae
+DATA vecConstf64avx2<>+1328(SB)/8, $0xbed127da395529ae
+DATA vecConstf64avx2<>+1336(SB)/8, $0xbed127da395529ae
+DATA vecConstf64avx2<>+1344(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstf64avx2<>+1352(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstf64avx2<>+1360(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstf64avx2<>+1368(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstf64avx2<>+1376(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstf64avx2<>+1384(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstf64avx2<>+1392(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstf64avx2<>+1400(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstf64avx2<>+1408(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstf64avx2<>+1416(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstf64avx2<>+1424(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstf64avx2<>+1432(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstf64avx2<>+1440(SB)/8, $0x3f9c4242d087477b
+DATA vecConstf64avx2<>+1448(SB)/8, $0x3f9c4242d087477b
+DATA vecConstf64avx2<>+1456(SB)/8, $0x3f9c4242d087477b
+DATA vecConstf64avx2<>+1464(SB)/8, $0x3f9c4242d087477b
+DATA vecConstf64avx2<>+1472(SB)/8, $0xbfed63ed749958b0
+DATA vecConstf64avx2<>+1480(SB)/8, $0xbfed63ed749958b0
+DATA vecConstf64avx2<>+1488(SB)/8, $0xbfed63ed749958b0
+DATA vecConstf64avx2<>+1496(SB)/8, $0xbfed63ed749958b0
+DATA vecConstf64avx2<>+1504(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstf64avx2<>+1512(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstf64avx2<>+1520(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstf64avx2<>+1528(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstf64avx2<>+1536(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstf64avx2<>+1544(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstf64avx2<>+1552(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstf64avx2<>+1560(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstf64avx2<>+1568(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstf64avx2<>+1576(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstf64avx2<>+1584(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstf64avx2<>+1592(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstf64avx2<>+1600(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstf64avx2<>+1608(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstf64avx2<>+1616(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstf64avx2<>+1624(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstf64avx2<>+1632(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstf64avx2<>+1640(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstf64avx2<>+1648(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstf64avx2<>+1656(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstf64avx2<>+1664(SB)/8, $0x3f24309130958e80
+DATA vecConstf64avx2<>+1672(SB)/8, $0x3f24309130958e80
+DATA vecConstf64avx2<>+1680(SB)/8, $0x3f24309130958e80
+DATA vecConstf64avx2<>+1688(SB)/8, $0x3f24309130958e80
+DATA vecConstf64avx2<>+1696(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstf64avx2<>+1704(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstf64avx2<>+1712(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstf64avx2<>+1720(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstf64avx2<>+1728(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstf64avx2<>+1736(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstf64avx2<>+1744(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstf64avx2<>+1752(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstf64avx2<>+1760(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstf64avx2<>+1768(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstf64avx2<>+1776(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstf64avx2<>+1784(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstf64avx2<>+1792(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstf64avx2<>+1800(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstf64avx2<>+1808(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstf64avx2<>+1816(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstf64avx2<>+1824(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstf64avx2<>+1832(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstf64avx2<>+1840(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstf64avx2<>+1848(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstf64avx2<>+1856(SB)/8, $0x8000000000000000
+DATA vecConstf64avx2<>+1864(SB)/8, $0x8000000000000000
+DATA vecConstf64avx2<>+1872(SB)/8, $0x8000000000000000
+DATA vecConstf64avx2<>+1880(SB)/8, $0x8000000000000000
+DATA vecConstf64avx2<>+1888(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+1896(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+1904(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+1912(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+1920(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+1928(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+1936(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+1944(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+1952(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+1960(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+1968(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+1976(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+1984(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+1992(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2000(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2008(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2016(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2024(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2032(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2040(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2048(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2056(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2064(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2072(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2080(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2088(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2096(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2104(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2112(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2120(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2128(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2136(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2144(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2152(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2160(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2168(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2176(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2184(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2192(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2200(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2208(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2216(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2224(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2232(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2240(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2248(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2256(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2264(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2272(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2280(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2288(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2296(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2304(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2312(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2320(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2328(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2336(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2344(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2352(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2360(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2368(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2376(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2384(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2392(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2400(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2408(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2416(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2424(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2432(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2440(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2448(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2456(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2464(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2472(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2480(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2488(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2496(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2504(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2512(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2520(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2528(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2536(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2544(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2552(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2560(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2568(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2576(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2584(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2592(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2600(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2608(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2616(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2624(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+2632(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+2640(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+2648(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+2656(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+2664(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+2672(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+2680(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+2688(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+2696(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+2704(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+2712(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+2720(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+2728(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+2736(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+2744(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+2752(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+2760(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+2768(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+2776(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+2784(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2792(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2800(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2808(SB)/8, $0x408628b76e3a7b61
+DATA vecConstf64avx2<>+2816(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2824(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2832(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2840(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+2848(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2856(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2864(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2872(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+2880(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2888(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2896(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2904(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+2912(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2920(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2928(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2936(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+2944(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2952(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2960(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2968(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+2976(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2984(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+2992(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3000(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3008(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3016(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3024(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3032(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3040(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3048(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3056(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3064(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3072(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3080(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3088(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3096(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3104(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3112(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3120(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3128(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3136(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3144(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3152(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3160(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3168(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3176(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3184(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3192(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3200(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3208(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3216(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3224(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3232
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -21,7 +21,7 @@ type gen struct {
 	isa    simd.ISA
 	table  []uint64                // constants in use, as bits
 	pinned map[uint64]reg.Register // those in registers throughout the function
-	queue  *[]func()               // see interleave
+	queue  *[]instruction          // see interleave
 }
 
 // konst is a constant operand.
@@ -61,7 +61,7 @@ func (g *gen) op(mnemonic string, operands ...any) {
 // emit writes an instruction by its full name.
 func (g *gen) emit(name string, operands ...any) {
 	if g.queue != nil {
-		*g.queue = append(*g.queue, func() { g.write(name, operands) })
+		*g.queue = append(*g.queue, instruction{name, operands})
 		return
 	}
 	g.write(name, operands)
@@ -94,8 +94,8 @@ func (g *gen) broadcast(m operand.Op, v reg.Register) { g.emit("VBROADCASTS"+g.m
 
 // set loads a constant.
 func (g *gen) set(k konst, v reg.Register) {
-	if r := g.pinned[uint64(k)]; r != nil {
-		g.op("VMOVA", r, v)
+	if g.pinned[uint64(k)] != nil || !g.wide() {
+		g.op("VMOVA", k, v)
 		return
 	}
 	g.broadcast(g.mem(k), v)
@@ -110,18 +110,39 @@ func (g *gen) pin(ks ...konst) {
 	}
 }
 
+// instruction is one that interleave has yet to write.
+type instruction struct {
+	name     string
+	operands []any
+}
+
 // interleave writes n independent instances of a computation instruction by
-// instruction, so that their latencies overlap.
+// instruction, so that their latencies overlap. Many share what AVX2 loads of a constant: two
+// loads a cycle are fewer than its two operations need. For few a load is one instruction more.
 func (g *gen) interleave(n int, lane func(u int)) {
-	queues := make([][]func(), n)
+	queues := make([][]instruction, n)
 	for u := range n {
 		g.queue = &queues[u]
 		lane(u)
 	}
 	g.queue = nil
-	for i := range queues[0] {
+	for i, first := range queues[0] {
+		shared := make([]any, len(first.operands))
+		for j, o := range first.operands {
+			if k, ok := o.(konst); ok && n > 2 && !g.wide() && g.pinned[uint64(k)] == nil {
+				v := g.vector()
+				g.set(k, v)
+				shared[j] = v
+			}
+		}
 		for u := range n {
-			queues[u][i]()
+			c := queues[u][i]
+			for j, v := range shared {
+				if v != nil {
+					c.operands[j] = v
+				}
+			}
+			g.write(c.name, c.operands)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -27,6 +29,7 @@ type mapped struct {
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	f       func(x reg.Register, v args) reg.Register
+	near    *near
 }
 
 func (k mapped) signature() string {
@@ -55,7 +58,7 @@ func (g *gen) maps() {
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
-		{name: "Exp", unroll: 4, pins: g.expPins(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
+		{name: "Exp", unroll: 4, pins: g.expPins(), near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", unroll: 4, pins: []konst{g.num(g.erfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
 		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.tanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
@@ -168,7 +171,11 @@ func (g *gen) mapKernel(k mapped) {
 			g.ADDQ(operand.I32(g.size), p)
 		})
 	}
-	g.pin(k.pins...)
+	if k.near == nil {
+		g.pin(k.pins...)
+	} else {
+		g.pin(k.near.pins...)
+	}
 	// The pointers advance by whole vectors, and then to the next row. Indexed stores
 	// would compete with the loads for their ports.
 	left := g.GP64()
@@ -190,14 +197,14 @@ func (g *gen) mapKernel(k mapped) {
 	at := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
 	}
-	vectors := func(count int, mask *mask, nt bool) {
+	vectors := func(name string, count int, mask *mask, nt bool) {
 		// Stores past the caches follow the load of their vector where there is little latency
 		// to overlap: runs of loads and of stores cost memory up to a fifth of its bandwidth.
 		each := g.interleave
-		if nt && k.unroll == 8 {
+		if nt && k.unroll == 8 || k.near != nil {
 			each = inTurn
 		}
-		results := make([]reg.Register, count)
+		near := make([]reg.Register, count)
 		each(count, func(u int) {
 			x := g.vector()
 			if !k.noSrc {
@@ -208,7 +215,7 @@ func (g *gen) mapKernel(k mapped) {
 				g.fetchFar(at(next, u))
 			case k.gather:
 				g.emit("PREFETCHT0", at(next, u))
-			case k.unroll < 8:
+			case k.unroll < 8 && (k.near == nil || u*g.isa.Bytes%64 == 0):
 				g.fetchAhead(src, nil, u)
 			}
 			w := v
@@ -220,12 +227,27 @@ func (g *gen) mapKernel(k mapped) {
 				}
 				return r
 			}
-			results[u] = k.f(x, w)
-			g.store(results[u], mask, nt, at(dst, u))
+			if k.near != nil {
+				near[u] = x
+				return
+			}
+			g.store(k.f(x, w), mask, nt, at(dst, u))
 		})
+		if k.near == nil {
+			return
+		}
+		g.jumpBeyond(k.near.reach, near, name+"beyond")
+		g.interleave(count, func(u int) { g.store(k.near.f(near[u]), mask, nt, at(dst, u)) })
+		g.JMP(operand.LabelRef(name + "stored"))
+		g.Label(name + "beyond")
+		pinned := maps.Clone(g.pinned)
+		g.pin(k.pins...)
+		inTurn(count, func(u int) { g.store(k.f(near[u], v), mask, nt, at(dst, u)) })
+		g.pinned = pinned
+		g.Label(name + "stored")
 	}
 	unroll := k.unroll
-	if !g.wide() {
+	if !g.wide() && k.near == nil {
 		unroll /= 2
 	}
 	g.Label("row")
@@ -247,7 +269,7 @@ func (g *gen) mapKernel(k mapped) {
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name + "loop")
-		vectors(step.count, nil, step.nt)
+		vectors(step.name, step.count, nil, step.nt)
 		for _, p := range advancing {
 			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)
 		}
@@ -257,7 +279,7 @@ func (g *gen) mapKernel(k mapped) {
 		g.ADDQ(operand.I32(step.count*g.lanes()), left)
 	}
 	g.JZ(operand.LabelRef("next"))
-	vectors(1, g.mask(left), false)
+	vectors("tail", 1, g.mask(left), false)
 	g.Label("next")
 	for i, p := range pointers {
 		g.ADDQ(distances[i], p)

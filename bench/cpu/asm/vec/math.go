@@ -50,7 +50,7 @@ func negated(c []float64) []float64 {
 
 // shift turns magic + n into 2^n, for -bias <= n <= bias.
 func (g *gen) shift(t reg.Register) {
-	g.emit("VPSLL"+map[int]string{4: "D", 8: "Q"}[g.size], immediate(g.mantissa), t, t)
+	g.emit("VPSLL"+g.whole(), immediate(g.mantissa), t, t)
 }
 
 // clampMagnitude is min(|x|, limit), and NaN for NaN. limit must be pinned.

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// near is a shorter way to a function for vectors that have no NaN and no magnitude beyond reach, as
+// nearly all have, with so few registers that AVX2 takes as many vectors at once as AVX-512.
+type near struct {
+	reach float64
+	pins  []konst
+	f     func(x reg.Register) reg.Register
+}
+
+// jumpBeyond jumps if a vector has NaN or a magnitude beyond reach.
+func (g *gen) jumpBeyond(reach float64, xs []reg.Register, label string) {
+	magnitude, most := g.vector(), g.vector()
+	g.set(g.magnitude(), magnitude)
+	g.set(g.num(reach), most)
+	var beyond reg.Register
+	for _, x := range xs {
+		a := g.vector()
+		g.op("VAND", magnitude, x, a)
+		g.emit("VPCMPGT"+g.whole(), most, a, a) // as integers, of which NaN are the largest
+		if beyond != nil {
+			g.op("VOR", beyond, a, a)
+		}
+		beyond = a
+	}
+	g.emit("VPTEST", beyond, beyond)
+	g.JNZ(operand.LabelRef(label))
+}
+
+// nearExp is e^x = 2^n e^r where 2^n is a normal number: nothing is clamped, and n goes into the exponent
+// of e^r. AVX-512 has an instruction that scales by any n.
+func (g *gen) nearExp() *near {
+	if g.wide() {
+		return nil
+	}
+	magic := g.num(math.Ldexp(1.5, g.mantissa)) // leaves n in the lowest bits
+	return &near{math.Floor(float64(g.bias-2) * math.Ln2), []konst{magic}, func(x reg.Register) reg.Register {
+		t, n := g.vector(), g.vector()
+		g.set(magic, t)
+		g.op("VFMADD231", g.num(math.Log2E), x, t)
+		g.op("VSUB", magic, t, n)
+		g.op("VFNMADD231", g.num(g.ln2Hi), n, x)
+		g.op("VFNMADD231", g.num(g.ln2Lo), n, x)
+		p := g.expReduced(x)
+		g.shift(t)
+		g.emit("VPADD"+g.whole(), t, p, p)
+		return p
+	}}
+}
+
+// whole is the letter of integers as wide as an element.
+func (g *gen) whole() string { return map[int]string{4: "D", 8: "Q"}[g.size] }
