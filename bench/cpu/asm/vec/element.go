@@ -19,7 +19,6 @@ type element struct {
 	tanhMax float64
 
 	expQ, exp2m1, exp2up, erf, gelu []float64
-	erfCentre, geluCentre           float64
 	erfMax, geluFitted              float64
 }
 
