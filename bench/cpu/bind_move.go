@@ -119,8 +119,7 @@ func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, wh
 	}
 	across := ceilDiv(n, wide)
 	parts := partsOf(ws, ceilDiv(m, high)*across, 1)
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		nt = nt && m%lineElems == 0
+	body := func(nt bool) func(w *worker) {
 		return func(w *worker) {
 			p := parts[w.id]
 			for b := p.lo; b < p.hi; b++ {
@@ -142,5 +141,10 @@ func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, wh
 				}
 			}
 		}
-	})
+	}
+	const line = 64
+	if m*size%line != 0 { // rows of the result share lines
+		return elementwise(ws, c.String(), body(false))
+	}
+	return storing(ws, c, body)
 }
