@@ -29,10 +29,13 @@ type pixelMajor[T float] struct {
 	runs  [][]sharedTaps
 }
 
+// fmaChains is how many sums at once keep two units with a latency of four cycles busy.
+const fmaChains = 8
+
 // pixelMajorPays says whether the vectors that conv leaves partly empty, and the padding,
 // cost more than what pixelMajor does besides: to pack a pixel for a step takes as long as
-// 4 products of it, and 44 more for a run of channels with one tap; to write a sum
-// transposed takes as long as 38.
+// 4 products of it in vectors of 64 bytes, and 44 more for a run of channels with one tap; to write
+// a sum transposed takes as long as 38. In shorter vectors it takes as long as fewer.
 func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
 	pixels := s.p() * s.q()
 	products := float64(pixels)
@@ -40,7 +43,14 @@ func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
 		products *= s.inside()
 	}
 	besides := (4+44/float64(s.runOf(kc)))/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
-	return products*(1+besides) < float64(ceilDiv(pixels, g.vl)*g.vl)
+	var e T
+	besides *= float64(g.vl*int(unsafe.Sizeof(e))) / 64
+	last := ceilDiv(pixels%g.nr, g.vl) // vectors of the last panel
+	conv := float64(pixels / g.nr * g.nr)
+	if last > 0 {
+		conv += float64(last*g.vl) * max(1, fmaChains/float64(g.mr*last))
+	}
+	return products*(1+besides) < conv
 }
 
 // runOf is how many channels a block of about kc steps has, each with all taps.
