@@ -43,8 +43,7 @@ func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
 		products *= s.inside()
 	}
 	besides := (4+44/float64(s.runOf(kc)))/float64(s.k) + 38/float64(s.c/s.groups*s.r*s.s)
-	var e T
-	besides *= float64(g.vl*int(unsafe.Sizeof(e))) / 64
+	besides *= float64(g.vl*int(unsafe.Sizeof(T(0)))) / 64
 	last := ceilDiv(pixels%g.nr, g.vl) // vectors of the last panel
 	conv := float64(pixels / g.nr * g.nr)
 	if last > 0 {

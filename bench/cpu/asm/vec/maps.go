@@ -204,7 +204,7 @@ func (g *gen) mapKernel(k mapped) {
 		if nt && k.unroll == 8 || k.near != nil {
 			each = inTurn
 		}
-		near := make([]reg.Register, count)
+		xs := make([]reg.Register, count)
 		each(count, func(u int) {
 			x := g.vector()
 			if !k.noSrc {
@@ -228,7 +228,7 @@ func (g *gen) mapKernel(k mapped) {
 				return r
 			}
 			if k.near != nil {
-				near[u] = x
+				xs[u] = x
 				return
 			}
 			g.store(k.f(x, w), mask, nt, at(dst, u))
@@ -236,13 +236,13 @@ func (g *gen) mapKernel(k mapped) {
 		if k.near == nil {
 			return
 		}
-		g.jumpBeyond(k.near.reach, near, name+"beyond")
-		g.interleave(count, func(u int) { g.store(k.near.f(near[u]), mask, nt, at(dst, u)) })
+		g.jumpBeyond(k.near.reach, xs, name+"beyond")
+		g.interleave(count, func(u int) { g.store(k.near.f(xs[u]), mask, nt, at(dst, u)) })
 		g.JMP(operand.LabelRef(name + "stored"))
 		g.Label(name + "beyond")
 		pinned := maps.Clone(g.pinned)
 		g.pin(k.pins...)
-		inTurn(count, func(u int) { g.store(k.f(near[u], v), mask, nt, at(dst, u)) })
+		inTurn(count, func(u int) { g.store(k.f(xs[u], v), mask, nt, at(dst, u)) })
 		g.pinned = pinned
 		g.Label(name + "stored")
 	}
