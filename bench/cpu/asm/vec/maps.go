@@ -1,8 +1,6 @@
 package main
 
 import (
-	"maps"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -171,11 +169,11 @@ func (g *gen) mapKernel(k mapped) {
 			g.ADDQ(operand.I32(g.size), p)
 		})
 	}
-	if k.near == nil {
-		g.pin(k.pins...)
-	} else {
-		g.pin(k.near.pins...)
+	pins := k.pins
+	if k.near != nil {
+		pins = k.near.pins
 	}
+	g.pin(pins...)
 	// The pointers advance by whole vectors, and then to the next row. Indexed stores
 	// would compete with the loads for their ports.
 	left := g.GP64()
@@ -233,18 +231,9 @@ func (g *gen) mapKernel(k mapped) {
 			}
 			g.store(k.f(x, w), mask, nt, at(dst, u))
 		})
-		if k.near == nil {
-			return
+		if k.near != nil {
+			g.nearOrFar(k, v, name, xs, func(u int, r reg.Register) { g.store(r, mask, nt, at(dst, u)) })
 		}
-		g.jumpBeyond(k.near.reach, xs, name+"beyond")
-		g.interleave(count, func(u int) { g.store(k.near.f(xs[u]), mask, nt, at(dst, u)) })
-		g.JMP(operand.LabelRef(name + "stored"))
-		g.Label(name + "beyond")
-		pinned := maps.Clone(g.pinned)
-		g.pin(k.pins...)
-		inTurn(count, func(u int) { g.store(k.f(xs[u], v), mask, nt, at(dst, u)) })
-		g.pinned = pinned
-		g.Label(name + "stored")
 	}
 	unroll := k.unroll
 	if !g.wide() && k.near == nil {
@@ -294,6 +283,11 @@ func (g *gen) mapKernel(k mapped) {
 func (g *gen) skipUnlessNT(dst reg.Register, label string) {
 	g.CMPB(g.argument("nt"), operand.U8(0))
 	g.JEQ(operand.LabelRef(label))
+	g.skipUnlessLine(dst, label)
+}
+
+// skipUnlessLine jumps unless dst begins with a cache line.
+func (g *gen) skipUnlessLine(dst reg.Register, label string) {
 	g.TESTQ(operand.U32(63), dst)
 	g.JNE(operand.LabelRef(label))
 }

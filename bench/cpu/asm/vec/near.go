@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -13,6 +14,20 @@ type near struct {
 	reach float64
 	pins  []konst
 	f     func(x reg.Register) reg.Register
+}
+
+// nearOrFar stores f of all vectors the shorter way, if none is beyond its reach. Else each goes the other
+// way by itself, whose constants come into registers for that alone.
+func (g *gen) nearOrFar(k mapped, v args, label string, xs []reg.Register, store func(u int, r reg.Register)) {
+	g.jumpBeyond(k.near.reach, xs, label+"beyond")
+	g.interleave(len(xs), func(u int) { store(u, k.near.f(xs[u])) })
+	g.JMP(operand.LabelRef(label + "stored"))
+	g.Label(label + "beyond")
+	pinned := maps.Clone(g.pinned)
+	g.pin(k.pins...)
+	inTurn(len(xs), func(u int) { store(u, k.f(xs[u], v)) })
+	g.pinned = pinned
+	g.Label(label + "stored")
 }
 
 // jumpBeyond jumps if a vector has NaN or a magnitude beyond reach.

@@ -119,8 +119,7 @@ func (k *norm) skipUnlessPast(label string) {
 	}
 	k.CMPQ(k.argument("room"), operand.U8(0))
 	k.JEQ(operand.LabelRef(label))
-	k.TESTQ(operand.U32(63), k.dst)
-	k.JNE(operand.LabelRef(label))
+	k.skipUnlessLine(k.dst, label)
 }
 
 // fetchBehind prepares to fetch what lies behind the row whose sums are taken, and y.

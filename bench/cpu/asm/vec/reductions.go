@@ -298,8 +298,7 @@ func (g *gen) softmax() {
 	}
 	g.CMPQ(row, dst)
 	g.JEQ(operand.LabelRef("kept"))
-	g.TESTQ(operand.U32(63), dst)
-	g.JNE(operand.LabelRef("kept"))
+	g.skipUnlessLine(dst, "kept")
 	g.strip("stream", n, at, scaled(true))
 	g.JMP(operand.LabelRef("written"))
 	g.Label("kept")
