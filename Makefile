@@ -70,7 +70,7 @@ bin/nvidia-%:
 	@rm -rf $@.new; bin/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --target $@.new $(wheels)
 	@mv $@.new $@
 
-cuda: ## compile every CUDA source with NVRTC for three generations of GPUs (needs python3)
+cuda: ## compile every CUDA source with NVRTC, for Ampere or what is newer (needs python3)
 	@if ! $(MAKE) --no-print-directory bin/nvidia-$(CUDA); then \
 		echo "skipped: NVRTC $(CUDA) could not be installed"; exit 0; fi; \
 	set -x; HWCAL_NVIDIA=$(CURDIR)/bin/nvidia-$(CUDA)/nvidia \

@@ -79,6 +79,7 @@ func TestMatmulCurve(t *testing.T) {
 
 // A case that would take too much of the budget is left out, and says so.
 func TestLongMatmulIsLeftOut(t *testing.T) {
+	long(t)
 	cal := fakeCalibrator(newFake(), schema.Default)
 	cal.Options.Budget = 20 * time.Second // a tenth is not enough for 3 times 4096 in fp64 on one thread
 	cal.Options.Patterns, cal.Options.DTypes = nil, []schema.DType{schema.FP64}

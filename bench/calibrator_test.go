@@ -63,7 +63,7 @@ func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
 	}
 }
 
-// long skips a test of several calibrations, which no architecture changes, under -short:
+// long skips a test of whole calibrations, which no architecture changes, under -short:
 // an emulator takes minutes for it.
 func long(t *testing.T) {
 	if testing.Short() {
@@ -337,6 +337,7 @@ func TestTimeAtMeasuredRates(t *testing.T) {
 
 // What the host disturbed is measured again, and the disturbed samples are dropped.
 func TestDisturbedIsMeasuredAgain(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.reasons, f.calm = []string{"a neighbour"}, 30
 	c := fakeCalibrator(f, schema.Quick)
@@ -354,6 +355,7 @@ func TestDisturbedIsMeasuredAgain(t *testing.T) {
 
 // So are the levels: as many entries as on a quiet host, and each of the same rate.
 func TestDisturbedLevelIsMeasuredAgain(t *testing.T) {
+	long(t)
 	measured := func(reasons ...string) (_ []schema.Bandwidth, times int) {
 		f := newFake()
 		c := fakeCalibrator(f, schema.Quick)
@@ -389,6 +391,7 @@ func TestDisturbedLevelIsMeasuredAgain(t *testing.T) {
 
 // A neighbour that never rests does not keep the run going for all of its budget.
 func TestNoEndOfDisturbance(t *testing.T) {
+	long(t)
 	took := func(reasons ...string) time.Duration {
 		f := newFake()
 		f.reasons, f.calm = reasons, math.MaxInt
@@ -493,6 +496,7 @@ func TestLostDevice(t *testing.T) {
 
 // A meter gives each figure its energy, and the idle device its power.
 func TestEnergyOfCases(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.watts = 40
 	c := fakeCalibrator(f, schema.Quick)
@@ -550,6 +554,7 @@ func TestImplausiblePeakIsNotQuoted(t *testing.T) {
 
 // A pair that is faster than the register peak, which a neighbour slowed down, is flagged.
 func TestPairAbovePeak(t *testing.T) {
+	long(t)
 	for factor, want := range map[float64]bool{1: false, 4: true} {
 		f := newFake()
 		f.slower = map[string]float64{"peak_fma": factor}

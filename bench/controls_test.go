@@ -36,6 +36,7 @@ func TestControlsPass(t *testing.T) {
 // A machine on which the same kernel is slower when it is bound again fools the method:
 // the controls show it, and no verdict is left.
 func TestFailedControlsDecideNothing(t *testing.T) {
+	long(t)
 	f := newFake()
 	f.unfair = 1.1
 	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())

@@ -99,12 +99,12 @@ func (n *nvrtc) Compile(u Unit, c Capability) ([]byte, error) {
 }
 
 // build compiles for a target: "sm_90a" gives a cubin, "compute_90a" PTX.
-func (n *nvrtc) build(u Unit, target string) ([]byte, error) {
+func (n *nvrtc) build(u Unit, target string, options ...string) ([]byte, error) {
 	source, err := u.Text()
 	if err != nil {
 		return nil, err
 	}
-	return n.compileText(u.Source+".cu", source, append(u.Options(), "--gpu-architecture="+target))
+	return n.compileText(u.Source+".cu", source, slices.Concat(u.Options(), []string{"--gpu-architecture=" + target}, options))
 }
 
 // compileText gives the cubin of a source if there is one with these options, else PTX.

@@ -36,19 +36,23 @@ type tensor struct {
 // bytes of all elements.
 func (t *tensor) bytes() int64 { return t.Elems() * t.element.Bytes }
 
+// matrix is the size of the matrices that the device keeps transposed: of all channels of an image, or of
+// the last two dimensions.
+func (t *tensor) matrix() (rows, cols int64) {
+	if t.layout == channelsLast {
+		return t.Dims[1], t.Dims[2] * t.Dims[3]
+	}
+	return t.Dims[len(t.Dims)-2], t.Dims[len(t.Dims)-1]
+}
+
 // at is where the device keeps element i.
 func (t *tensor) at(i int64) int64 {
-	switch t.layout {
-	case channelsLast:
-		c, hw := t.Dims[1], t.Dims[2]*t.Dims[3]
-		n, channel, pixel := i/(c*hw), i/hw%c, i%hw
-		return (n*hw+pixel)*c + channel
-	case transposed:
-		rows, cols := t.Dims[len(t.Dims)-2], t.Dims[len(t.Dims)-1]
-		matrix, row, col := i/(rows*cols), i/cols%rows, i%cols
-		return (matrix*cols+col)*rows + row
+	if t.layout == rowMajor {
+		return i
 	}
-	return i
+	rows, cols := t.matrix()
+	row, col := i/cols%rows, i%cols
+	return i/(rows*cols)*(rows*cols) + col*rows + row
 }
 
 // layoutOf a tensor in a case: images and filters of convolutions, and what is done to images
@@ -72,19 +76,29 @@ func layoutOf(c bench.Case, t *bench.Tensor) layout {
 
 // image is the content of a new tensor: its block of random values, again and again.
 func (t *tensor) image(block []float64) []byte {
+	size, length := t.element.Bytes, int64(len(block))
+	once := make([]byte, length*size)
+	for i, v := range block {
+		t.element.Set(once, int64(i), v)
+	}
 	mem := make([]byte, t.bytes())
 	if t.layout == rowMajor {
-		first := int64(len(block))
-		for i, v := range block {
-			t.element.Set(mem, int64(i), v)
-		}
-		for done := first * t.element.Bytes; done < int64(len(mem)); {
-			done += int64(copy(mem[done:], mem[:min(done, first*t.element.Bytes)]))
+		for done := 0; done < len(mem); {
+			done += copy(mem[done:], once)
 		}
 		return mem
 	}
-	for i := range t.Elems() {
-		t.element.Set(mem, t.at(i), block[i%int64(len(block))])
+	rows, cols := t.matrix()
+	rest := mem
+	for first := int64(0); first < t.Elems(); first += rows * cols {
+		for col := range cols {
+			i := (first + col) % length
+			for range rows {
+				copy(rest[:size], once[i*size:])
+				rest = rest[size:]
+				i = (i + cols) % length
+			}
+		}
 	}
 	return mem
 }

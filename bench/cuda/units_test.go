@@ -58,6 +58,17 @@ func (p *planned) Close() error                               { return nil }
 // binding, in each type, every operation and every chain of a pattern that has an entry.
 func Units(t *testing.T, c Capability) []Unit {
 	t.Helper()
+	if found[c] == nil {
+		found[c] = findUnits(t, c)
+	}
+	return found[c]
+}
+
+// found are the units of the capabilities that tests asked for, as finding them takes seconds.
+var found = map[Capability][]Unit{}
+
+func findUnits(t *testing.T, c Capability) []Unit {
+	t.Helper()
 	p := &planned{capability: c, units: map[Unit]bool{{Source: "clock"}: true}}
 	b, err := New(p, p, nil)
 	if err != nil {
@@ -120,7 +131,7 @@ func small(p bench.Pattern) []bench.Shape {
 	for _, s := range slices.Concat(p.Shapes(schema.Quick), p.Shapes(schema.Full), p.Sweep) {
 		s = slices.Clone(s)
 		for i := range s {
-			s[i].N = min(s[i].N, 32)
+			s[i].N = min(s[i].N, 16)
 		}
 		if !slices.ContainsFunc(all, func(o bench.Shape) bool { return slices.Equal(o, s) }) {
 			all = append(all, s)
