@@ -670,69 +670,73 @@ row:
 
 ntloop:
 	VMOVUPS     (CX), Y2
-	VMOVUPS     32(CX), Y5
+	VMOVUPS     32(CX), Y7
 	PREFETCHT0  2048(CX)
 	PREFETCHT0  2080(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
-	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y6
+	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS      Y3, Y0, Y3
-	VMINPS      Y6, Y0, Y6
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y6, Y7
-	VMULPS      Y3, Y4, Y4
-	VMULPS      Y6, Y7, Y7
-	VADDPS      Y1, Y4, Y3
-	VADDPS      Y1, Y7, Y8
-	VSUBPS      Y1, Y3, Y6
-	VSUBPS      Y1, Y8, Y9
-	VSUBPS      Y6, Y4, Y6
-	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y9, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y9, Y7, Y7
+	VMINPS      Y8, Y0, Y8
+	VMULPS      Y3, Y3, Y4
+	VMULPS      Y8, Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y9, Y11
+	VFMADD213PS Y5, Y3, Y6
+	VFMADD213PS Y10, Y8, Y11
+	VMULPS      Y3, Y6, Y6
+	VMULPS      Y8, Y11, Y11
+	VADDPS      Y1, Y6, Y3
+	VADDPS      Y1, Y11, Y5
+	VSUBPS      Y1, Y3, Y4
+	VSUBPS      Y1, Y5, Y8
+	VSUBPS      Y4, Y6, Y4
+	VSUBPS      Y8, Y11, Y8
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y8, Y9
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y8, Y9, Y9
 	VPSLLD      $0x17, Y3, Y3
-	VPSLLD      $0x17, Y8, Y8
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y6
-	VSUBPS      vecConstf32avx2<>+352(SB), Y8, Y9
-	VFMADD213PS Y6, Y3, Y4
-	VFMADD213PS Y9, Y8, Y7
+	VPSLLD      $0x17, Y5, Y5
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+352(SB), Y5, Y8
+	VFMADD213PS Y4, Y3, Y6
+	VFMADD213PS Y8, Y5, Y9
 	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+1056(SB), Y5, Y3
-	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
-	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y7
-	VORPS       Y2, Y4, Y4
-	VORPS       Y3, Y7, Y7
-	VMOVNTPS    Y4, (AX)
-	VMOVNTPS    Y7, 32(AX)
+	VANDPS      vecConstf32avx2<>+1056(SB), Y7, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
+	VANDPS      vecConstf32avx2<>+32(SB), Y9, Y9
+	VORPS       Y2, Y6, Y6
+	VORPS       Y3, Y9, Y9
+	VMOVNTPS    Y6, (AX)
+	VMOVNTPS    Y9, 32(AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+16, R8
@@ -748,34 +752,36 @@ ntsingleloop:
 	PREFETCHT0  2048(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
-	VMULPS      Y3, Y4, Y4
-	VADDPS      Y1, Y4, Y3
-	VSUBPS      Y1, Y3, Y5
-	VSUBPS      Y5, Y4, Y5
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y4
-	VMULPS      Y5, Y4, Y4
+	VMULPS      Y3, Y3, Y4
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS Y5, Y3, Y6
+	VMULPS      Y3, Y6, Y6
+	VADDPS      Y1, Y6, Y3
+	VSUBPS      Y1, Y3, Y4
+	VSUBPS      Y4, Y6, Y4
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y5
+	VMULPS      Y4, Y5, Y5
 	VPSLLD      $0x17, Y3, Y3
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS Y5, Y3, Y4
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VFMADD213PS Y4, Y3, Y5
 	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
-	VORPS       Y2, Y4, Y4
-	VMOVNTPS    Y4, (AX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
+	VORPS       Y2, Y5, Y5
+	VMOVNTPS    Y5, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, R8
@@ -790,69 +796,73 @@ main:
 
 mainloop:
 	VMOVUPS     (CX), Y2
-	VMOVUPS     32(CX), Y5
+	VMOVUPS     32(CX), Y7
 	PREFETCHT0  2048(CX)
 	PREFETCHT0  2080(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
-	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y6
+	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS      Y3, Y0, Y3
-	VMINPS      Y6, Y0, Y6
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y6, Y7
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y6, Y7
-	VMULPS      Y3, Y4, Y4
-	VMULPS      Y6, Y7, Y7
-	VADDPS      Y1, Y4, Y3
-	VADDPS      Y1, Y7, Y8
-	VSUBPS      Y1, Y3, Y6
-	VSUBPS      Y1, Y8, Y9
-	VSUBPS      Y6, Y4, Y6
-	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y4
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y9, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y9, Y7, Y7
+	VMINPS      Y8, Y0, Y8
+	VMULPS      Y3, Y3, Y4
+	VMULPS      Y8, Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y9, Y11
+	VFMADD213PS Y5, Y3, Y6
+	VFMADD213PS Y10, Y8, Y11
+	VMULPS      Y3, Y6, Y6
+	VMULPS      Y8, Y11, Y11
+	VADDPS      Y1, Y6, Y3
+	VADDPS      Y1, Y11, Y5
+	VSUBPS      Y1, Y3, Y4
+	VSUBPS      Y1, Y5, Y8
+	VSUBPS      Y4, Y6, Y4
+	VSUBPS      Y8, Y11, Y8
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y8, Y9
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y8, Y9, Y9
 	VPSLLD      $0x17, Y3, Y3
-	VPSLLD      $0x17, Y8, Y8
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y6
-	VSUBPS      vecConstf32avx2<>+352(SB), Y8, Y9
-	VFMADD213PS Y6, Y3, Y4
-	VFMADD213PS Y9, Y8, Y7
+	VPSLLD      $0x17, Y5, Y5
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+352(SB), Y5, Y8
+	VFMADD213PS Y4, Y3, Y6
+	VFMADD213PS Y8, Y5, Y9
 	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+1056(SB), Y5, Y3
-	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
-	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y7
-	VORPS       Y2, Y4, Y4
-	VORPS       Y3, Y7, Y7
-	VMOVUPS     Y4, (AX)
-	VMOVUPS     Y7, 32(AX)
+	VANDPS      vecConstf32avx2<>+1056(SB), Y7, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
+	VANDPS      vecConstf32avx2<>+32(SB), Y9, Y9
+	VORPS       Y2, Y6, Y6
+	VORPS       Y3, Y9, Y9
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y9, 32(AX)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+16, R8
@@ -868,34 +878,36 @@ singleloop:
 	PREFETCHT0  2048(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y4
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y3, Y4
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y3, Y4
-	VMULPS      Y3, Y4, Y4
-	VADDPS      Y1, Y4, Y3
-	VSUBPS      Y1, Y3, Y5
-	VSUBPS      Y5, Y4, Y5
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y4
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y4
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y4
-	VMULPS      Y5, Y4, Y4
+	VMULPS      Y3, Y3, Y4
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS Y5, Y3, Y6
+	VMULPS      Y3, Y6, Y6
+	VADDPS      Y1, Y6, Y3
+	VSUBPS      Y1, Y3, Y4
+	VSUBPS      Y4, Y6, Y4
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y5
+	VMULPS      Y4, Y5, Y5
 	VPSLLD      $0x17, Y3, Y3
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y5
-	VFMADD213PS Y5, Y3, Y4
+	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VFMADD213PS Y4, Y3, Y5
 	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+32(SB), Y4, Y4
-	VORPS       Y2, Y4, Y4
-	VMOVUPS     Y4, (AX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
+	VORPS       Y2, Y5, Y5
+	VMOVUPS     Y5, (AX)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, R8
@@ -912,34 +924,36 @@ singledone:
 	PREFETCHT0  2048(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS      Y4, Y0, Y4
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y5
-	VMULPS      Y4, Y5, Y5
-	VADDPS      Y1, Y5, Y4
-	VSUBPS      Y1, Y4, Y6
-	VSUBPS      Y6, Y5, Y6
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y6, Y5
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y6, Y5
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y6, Y5
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y6, Y5
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y6, Y5
-	VMULPS      Y6, Y5, Y5
+	VMULPS      Y4, Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+544(SB), Y6
+	VFMADD213PS vecConstf32avx2<>+576(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+608(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+640(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y5, Y6
+	VMOVAPS     vecConstf32avx2<>+704(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+800(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y5, Y7
+	VFMADD213PS Y6, Y4, Y7
+	VMULPS      Y4, Y7, Y7
+	VADDPS      Y1, Y7, Y4
+	VSUBPS      Y1, Y4, Y5
+	VSUBPS      Y5, Y7, Y5
+	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y6
+	VMULPS      Y5, Y6, Y6
 	VPSLLD      $0x17, Y4, Y4
-	VSUBPS      vecConstf32avx2<>+352(SB), Y4, Y6
-	VFMADD213PS Y6, Y4, Y5
+	VSUBPS      vecConstf32avx2<>+352(SB), Y4, Y5
+	VFMADD213PS Y5, Y4, Y6
 	VANDPS      vecConstf32avx2<>+1056(SB), Y3, Y3
-	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
-	VORPS       Y3, Y5, Y5
-	VMASKMOVPS  Y5, Y2, (AX)
+	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
+	VORPS       Y3, Y6, Y6
+	VMASKMOVPS  Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -1371,54 +1385,58 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
-	VADDPS       Y1, Y5, Y6
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y7, Y5, Y7
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y5, Y5
-	VMULPS       Y11, Y10, Y10
+	VMULPS       Y4, Y4, Y5
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
+	VFMADD213PS  Y6, Y4, Y7
+	VFMADD213PS  Y11, Y9, Y12
+	VADDPS       Y1, Y7, Y5
+	VADDPS       Y1, Y12, Y10
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y6, Y7, Y6
+	VSUBPS       Y11, Y12, Y11
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y6
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y10, Y9, Y6
+	VMAXPS       Y8, Y0, Y5
+	VFNMADD231PS Y7, Y4, Y3
+	VFNMADD231PS Y12, Y9, Y5
 	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y6, 32(AX)
+	VMOVNTPS     Y5, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1434,29 +1452,31 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VADDPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y5, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y5, Y5
+	VMULPS       Y4, Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  Y6, Y4, Y7
+	VADDPS       Y1, Y7, Y5
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y6, Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -1479,54 +1499,58 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
-	VADDPS       Y1, Y5, Y6
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y7, Y5, Y7
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y5, Y5
-	VMULPS       Y11, Y10, Y10
+	VMULPS       Y4, Y4, Y5
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
+	VFMADD213PS  Y6, Y4, Y7
+	VFMADD213PS  Y11, Y9, Y12
+	VADDPS       Y1, Y7, Y5
+	VADDPS       Y1, Y12, Y10
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y6, Y7, Y6
+	VSUBPS       Y11, Y12, Y11
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y6
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y10, Y9, Y6
+	VMAXPS       Y8, Y0, Y5
+	VFNMADD231PS Y7, Y4, Y3
+	VFNMADD231PS Y12, Y9, Y5
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y6, 32(AX)
+	VMOVUPS      Y5, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1542,29 +1566,31 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VADDPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y5, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y5, Y5
+	VMULPS       Y4, Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  Y6, Y4, Y7
+	VADDPS       Y1, Y7, Y5
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y6, Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -1582,29 +1608,31 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y6
-	VADDPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y8, Y6, Y8
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y6, Y6
+	VMULPS       Y5, Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
+	VFMADD213PS  Y7, Y5, Y8
+	VADDPS       Y1, Y8, Y6
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y7, Y8, Y7
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y8, Y8
 	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
+	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
@@ -2965,52 +2993,56 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
-	VADDPS       Y1, Y6, Y7
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y8, Y6, Y8
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y11, Y10, Y10
+	VMULPS       Y4, Y4, Y6
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
+	VFMADD213PS  Y7, Y4, Y8
+	VFMADD213PS  Y11, Y9, Y12
+	VADDPS       Y1, Y8, Y6
+	VADDPS       Y1, Y12, Y10
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y7, Y8, Y7
+	VSUBPS       Y11, Y12, Y11
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y10, Y12, Y12
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y5
-	VFNMADD231PS Y6, Y4, Y3
-	VFNMADD231PS Y10, Y9, Y5
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y12, Y9, Y5
 	VMOVNTPS     Y3, (AX)
 	VMOVNTPS     Y5, 32(AX)
 	ADDQ         $+64, AX
@@ -3031,29 +3063,31 @@ ntsingleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VADDPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y5, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y5, Y5
+	VMULPS       Y4, Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  Y6, Y4, Y7
+	VADDPS       Y1, Y7, Y5
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y6, Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -3081,52 +3115,56 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y9, Y10
-	VADDPS       Y1, Y6, Y7
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y8, Y6, Y8
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y11, Y10, Y10
+	VMULPS       Y4, Y4, Y6
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
+	VFMADD213PS  Y7, Y4, Y8
+	VFMADD213PS  Y11, Y9, Y12
+	VADDPS       Y1, Y8, Y6
+	VADDPS       Y1, Y12, Y10
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y7, Y8, Y7
+	VSUBPS       Y11, Y12, Y11
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y10, Y12, Y12
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y5
-	VFNMADD231PS Y6, Y4, Y3
-	VFNMADD231PS Y10, Y9, Y5
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y12, Y9, Y5
 	VMOVUPS      Y3, (AX)
 	VMOVUPS      Y5, 32(AX)
 	ADDQ         $+64, AX
@@ -3147,29 +3185,31 @@ singleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y4, Y5
-	VADDPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y5, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y5
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y5, Y5
+	VMULPS       Y4, Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
+	VFMADD213PS  Y6, Y4, Y7
+	VADDPS       Y1, Y7, Y5
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y6, Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -3190,29 +3230,31 @@ singledone:
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y6
-	VADDPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y8, Y6, Y8
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y6, Y6
+	VMULPS       Y5, Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
+	VFMADD213PS  Y7, Y5, Y8
+	VADDPS       Y1, Y8, Y6
+	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y7, Y8, Y7
+	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
+	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y8, Y8
 	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
+	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
@@ -9579,86 +9621,86 @@ DATA vecConstf32avx2<>+528(SB)/4, $0x40800000
 DATA vecConstf32avx2<>+532(SB)/4, $0x40800000
 DATA vecConstf32avx2<>+536(SB)/4, $0x40800000
 DATA vecConstf32avx2<>+540(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+544(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+548(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+552(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+556(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+560(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+564(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+568(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+572(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+576(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+580(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+584(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+588(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+592(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+596(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+600(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+604(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+608(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+612(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+616(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+620(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+624(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+628(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+632(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+636(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+640(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+644(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+648(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+652(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+656(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+660(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+664(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+668(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+672(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+676(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+680(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+684(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+688(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+692(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+696(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+700(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+704(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+708(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+712(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+716(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+720(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+724(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+728(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+732(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+736(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+740(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+744(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+748(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+752(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+756(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+760(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+764(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+768(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+772(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+776(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+780(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+784(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+788(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+792(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+796(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+800(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+804(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+808(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+812(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+816(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+820(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+824(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+828(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+832(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+836(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+840(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+844(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+848(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+852(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+856(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+860(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+544(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+548(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+552(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+556(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+560(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+564(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+568(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+572(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+576(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+580(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+584(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+588(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+592(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+596(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+600(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+604(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+608(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+612(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+616(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+620(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+624(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+628(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+632(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+636(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+640(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+644(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+648(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+652(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+656(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+660(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+664(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+668(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+672(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+676(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+680(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+684(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+688(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+692(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+696(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+700(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+704(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+708(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+712(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+716(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+720(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+724(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+728(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+732(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+736(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+740(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+744(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+748(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+752(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+756(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+760(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+764(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+768(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+772(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+776(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+780(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+784(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+788(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+792(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+796(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+800(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+804(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+808(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+812(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+816(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+820(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+824(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+828(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+832(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+836(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+840(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+844(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+848(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+852(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+856(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+860(SB)/4, $0xbf6b1f6d
 DATA vecConstf32avx2<>+864(SB)/4, $0x3921847d
 DATA vecConstf32avx2<>+868(SB)/4, $0x3921847d
 DATA vecConstf32avx2<>+872(SB)/4, $0x3921847d
@@ -9755,70 +9797,70 @@ DATA vecConstf32avx2<>+1232(SB)/4, $0xb63a0752
 DATA vecConstf32avx2<>+1236(SB)/4, $0xb63a0752
 DATA vecConstf32avx2<>+1240(SB)/4, $0xb63a0752
 DATA vecConstf32avx2<>+1244(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1248(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1252(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1256(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1260(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1264(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1268(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1272(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1276(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1280(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1284(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1288(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1292(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1296(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1300(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1304(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1308(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1312(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1316(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1320(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1324(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1328(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1332(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1336(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1340(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1344(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1348(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1352(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1356(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1360(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1364(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1368(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1372(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1376(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1380(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1384(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1388(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1392(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1396(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1400(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1404(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1408(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1412(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1416(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1420(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1424(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1428(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1432(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1436(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1440(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1444(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1448(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1452(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1456(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1460(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1464(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1468(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1472(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1476(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1480(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1484(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1488(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1492(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1496(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1500(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1248(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1252(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1256(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1260(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1264(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1268(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1272(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1276(SB)/4, $0xb93f6a2c
+DATA vecConstf32avx2<>+1280(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1284(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1288(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1292(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1296(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1300(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1304(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1308(SB)/4, $0x3be7d95d
+DATA vecConstf32avx2<>+1312(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1316(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1320(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1324(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1328(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1332(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1336(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1340(SB)/4, $0xbeeb1ce8
+DATA vecConstf32avx2<>+1344(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1348(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1352(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1356(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1360(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1364(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1368(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1372(SB)/4, $0xbf800000
+DATA vecConstf32avx2<>+1376(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1380(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1384(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1388(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1392(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1396(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1400(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1404(SB)/4, $0x3821fca2
+DATA vecConstf32avx2<>+1408(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1412(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1416(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1420(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1424(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1428(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1432(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1436(SB)/4, $0xb918f4df
+DATA vecConstf32avx2<>+1440(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1444(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1448(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1452(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1456(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1460(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1464(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1468(SB)/4, $0xbd570f83
+DATA vecConstf32avx2<>+1472(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1476(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1480(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1484(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1488(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1492(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1496(SB)/4, $0xbf93576f
+DATA vecConstf32avx2<>+1500(SB)/4, $0xbf93576f
 DATA vecConstf32avx2<>+1504(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1508(SB)/4, $0x42b00f34
 DATA vecConstf32avx2<>+1512(SB)/4, $0x42b00f34

@@ -24,9 +24,14 @@ func (g *gen) horner(c []float64, x reg.Register) reg.Register {
 }
 
 // poly is Horner's rule, for long polynomials on even and odd coefficients by
-// themselves: two chains of half the latency.
+// themselves: two chains of half the latency. With the registers of AVX2 fewer vectors are under
+// way than hide a latency, and polynomials are long sooner.
 func (g *gen) poly(c []float64, x reg.Register) reg.Register {
-	if len(c) < 14 {
+	long := 9
+	if g.wide() {
+		long = 14
+	}
+	if len(c) < long {
 		return g.horner(c, x)
 	}
 	var half [2][]float64
