@@ -68,6 +68,14 @@ func (c *Calibrator) needsCurve(pattern Pattern) bool {
 	return slices.ContainsFunc(c.workingSets(pattern), func(bytes int64) bool { return bytes > private })
 }
 
+// streams are the kernels of bandwidth that the device has.
+func (c *Calibrator) streams() []Stream {
+	kernels := c.Runner.Backend.Kernels()
+	return slices.DeleteFunc(slices.Clone(Streams), func(s Stream) bool {
+		return !slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.Chain == "stream_"+s.Name })
+	})
+}
+
 // measureCeilings runs the kernels of bandwidth in each level that the operation meets.
 func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale float64) error {
 	seen := map[schema.Level]bool{}
@@ -77,7 +85,7 @@ func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale
 			continue
 		}
 		seen[level] = true
-		if err := c.measureLevel(ctx, level, c.all(), Streams, scale); err != nil {
+		if err := c.measureLevel(ctx, level, c.all(), c.streams(), scale); err != nil {
 			return fmt.Errorf("%s: %w", level, err)
 		}
 	}

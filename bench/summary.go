@@ -21,11 +21,17 @@ func (c *Calibrator) finish() {
 		c.boundBy(&dev.Compute[i])
 	}
 	c.finishOperations()
-	for d, theory := range dev.Theoretical.PeakGFLOPS {
-		if got := dev.Summary.PeakGFLOPS[d]; got > theory.Value {
-			c.warn(schema.PeakBelowMeasured, "/theoretical/peak_gflops/"+string(d),
-				"measured %.1f GFLOPS, above the %.1f computed from %s: its assumptions do not hold", got, theory.Value, theory.Source)
+	above := func(field string, got float64, unit string, theory schema.Peak) {
+		if got > theory.Value {
+			c.warn(schema.PeakBelowMeasured, "/theoretical/"+field,
+				"measured %.1f %s, above the %.1f computed from %s: its assumptions do not hold", got, unit, theory.Value, theory.Source)
 		}
+	}
+	for d, theory := range dev.Theoretical.PeakGFLOPS {
+		above("peak_gflops/"+string(d), dev.Summary.PeakGFLOPS[d], "GFLOPS", theory)
+	}
+	if theory := dev.Theoretical.BandwidthGBps; theory != nil {
+		above("bandwidth_gbps", dev.Summary.BandwidthGBps, "GB/s", *theory)
 	}
 }
 

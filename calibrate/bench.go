@@ -107,8 +107,16 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	if b.pattern, err = bench.Lookup(c.Args().First()); err != nil {
 		return nil, usagef("%v", err)
 	}
+	if err := positive(c, "budget"); err != nil {
+		return nil, err
+	}
 	if b.shapes, err = benchShapes(c, b.pattern, b.mode); err != nil {
 		return nil, err
+	}
+	for _, s := range b.shapes {
+		if _, err := b.pattern.Build(s, bench.Place{Threads: 1}); err != nil {
+			return nil, usagef("%v", err)
+		}
 	}
 	if b.dtypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return nil, usagef("--dtype: %v", err)

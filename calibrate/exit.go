@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/urfave/cli/v2"
 )
@@ -27,6 +28,17 @@ func (e exitError) ExitCode() int { return e.code }
 // usagef says in one line what is wrong with the command line.
 func usagef(format string, args ...any) error {
 	return exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// positive refuses numbers that leave nothing to measure, or cannot be.
+func positive(c *cli.Context, flags ...string) error {
+	for _, flag := range flags {
+		f := c.Float64(flag)
+		if c.IsSet(flag) && (math.IsInf(f, 0) || !(f > 0 || c.Int(flag) > 0 || c.Duration(flag) > 0)) {
+			return usagef("--%s %v: want a number above 0", flag, c.Value(flag))
+		}
+	}
+	return nil
 }
 
 // noArguments refuses arguments that a command would otherwise ignore.

@@ -16,6 +16,10 @@ import (
 // exits.
 const grace = 500 * time.Millisecond
 
+// together is how close signals are that count as one: timeout(1) sends its own to the process,
+// and to the group that it is in.
+const together = 200 * time.Millisecond
+
 // interruption ends the context of a command at the first signal. The process exits
 // if the command has not ended a moment later, unless it keeps what it has by then;
 // at a second signal it exits at once.
@@ -35,10 +39,14 @@ func keep(ctx context.Context) {
 	}
 }
 
-// interruptible gives a context that ends at the first SIGINT or SIGTERM.
+// interruptible gives a context that ends at the first SIGINT or SIGTERM, or when the terminal
+// goes away, unless that is ignored (nohup).
 func interruptible(stderr io.Writer) (context.Context, func()) {
 	i := &interruption{signals: make(chan os.Signal, 2), stderr: stderr, exit: os.Exit}
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(i.signals, syscall.SIGHUP)
+	}
 	ctx, stop := i.watch()
 	return ctx, func() {
 		signal.Stop(i.signals)
@@ -55,17 +63,21 @@ func (i *interruption) watch() (context.Context, func()) {
 		case <-done:
 			return
 		}
-		late := time.After(grace)
+		late, first := time.After(grace), time.Now()
 		if i.keeping.Load() {
 			fmt.Fprintln(i.stderr, "\ncalibrate: interrupted, writing what was measured; a second time ends at once")
 			late = nil
 		}
 		cancel()
-		select {
-		case <-i.signals:
-		case <-late:
-		case <-done:
-			return
+		for waits := true; waits; {
+			select {
+			case <-i.signals:
+				waits = time.Since(first) < together
+			case <-late:
+				waits = false
+			case <-done:
+				return
+			}
 		}
 		fmt.Fprintln(i.stderr, "\ncalibrate: interrupted, nothing was written")
 		i.exit(exitInterrupted)

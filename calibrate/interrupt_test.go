@@ -16,13 +16,15 @@ import (
 )
 
 // TestInterruption: a command that keeps what it has gets the time for it, and any
-// other ends a moment after the first signal; a second one ends both at once.
+// other ends a moment after the first signal; a second one ends both at once, unless it came
+// together with the first.
 func TestInterruption(t *testing.T) {
 	for _, c := range []struct {
 		keeps   bool
 		signals int
+		apart   time.Duration
 		exits   bool
-	}{{false, 1, true}, {false, 2, true}, {true, 1, false}, {true, 2, true}} {
+	}{{false, 1, 0, true}, {false, 2, 0, true}, {true, 1, 0, false}, {true, 2, 0, false}, {true, 2, together, true}} {
 		var stderr strings.Builder
 		exited := make(chan int, 1)
 		i := &interruption{signals: make(chan os.Signal, 2), stderr: &stderr, exit: func(code int) { exited <- code }}
@@ -32,6 +34,7 @@ func TestInterruption(t *testing.T) {
 		}
 		for range c.signals {
 			i.signals <- os.Interrupt
+			time.Sleep(c.apart)
 		}
 		<-ctx.Done()
 		select {

@@ -51,7 +51,7 @@ func rooflineAction(c *cli.Context) error {
 		return usagef("--dtype: %v", err)
 	}
 	if c.IsSet("threads") && c.Int("threads") < 1 {
-		return usagef("--threads %d: want more than 0", c.Int("threads"))
+		return usagef("--threads %d: want a number above 0", c.Int("threads"))
 	}
 	if err := profiles.Writable(output); err != nil {
 		return err

@@ -142,10 +142,8 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if c.IsSet("resume") && o.Mode != schema.Full {
 		return o, usagef("--resume continues runs with --full only")
 	}
-	for _, flag := range []string{"peak-gflops", "peak-bandwidth", "threads", "budget"} {
-		if c.IsSet(flag) && !(c.Float64(flag) > 0 || c.Int(flag) > 0 || c.Duration(flag) > 0) {
-			return o, usagef("--%s %v: want more than 0", flag, c.Value(flag))
-		}
+	if err := positive(c, "peak-gflops", "peak-bandwidth", "threads", "budget"); err != nil {
+		return o, err
 	}
 	o.Budget = budgets[o.Mode]
 	if c.IsSet("budget") {

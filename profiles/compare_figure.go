@@ -76,7 +76,7 @@ func indexFigures(p *schema.Profile) figureIndex {
 				path: fmt.Sprintf("%s/fusion_profiles/%d", at, i), unit: "x",
 				best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict,
 			}
-			what := fmt.Sprintf("%s %s%s, %s, %s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads), e.Cache)
+			what := fmt.Sprintf("%s %s%s, %s, %s%s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads), e.Cache, launched(e.Launch))
 			add(figureKey{GroupFusion, d.ID, what}, f, e.Warnings)
 		}
 	}
@@ -135,6 +135,14 @@ func shapeWhat(numbers []int64, words string) string {
 		return ""
 	}
 	return " " + words
+}
+
+// launched says how a pair on a GPU was launched; one is measured in each way.
+func launched(m schema.LaunchMode) string {
+	if m == "" {
+		return ""
+	}
+	return ", by " + string(m)
 }
 
 func onThreads(n int) string {

@@ -315,3 +315,20 @@ func TestCompareCurves(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A pair on a GPU is launched in two ways, of which each has a verdict of its own.
+func TestCompareLaunches(t *testing.T) {
+	two := func(graph float64) *schema.Profile {
+		p := parsed(t)
+		fs := p.Devices[0].FusionProfiles
+		byStream, byGraph := fs[linearFuse], fs[linearFuse]
+		byStream.Launch, byGraph.Launch = schema.LaunchStream, schema.LaunchGraph
+		pair(&byStream, 1.5)
+		pair(&byGraph, graph)
+		p.Devices[0].FusionProfiles = []schema.Fusion{byStream, byGraph}
+		return p
+	}
+	if c := Compare(two(1.2), two(0.8)); c.Summary.Flips != 1 || c.Summary.Compared == 0 {
+		t.Errorf("%+v", c.Summary)
+	}
+}

@@ -47,7 +47,7 @@ func TestGoldenIsValid(t *testing.T) {
 // TestScriptedIsValid: what the calibrator writes for scripted machines follows
 // every rule.
 func TestScriptedIsValid(t *testing.T) {
-	for _, name := range []string{"scripted", "scripted-numa", "scripted-crossover", "scripted-interrupted"} {
+	for _, name := range []string{"scripted", "scripted-numa", "scripted-crossover", "scripted-interrupted", "scripted-gpu"} {
 		data, err := os.ReadFile("../testdata/golden/" + name + ".json")
 		if err != nil {
 			t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 func checkCrossoverOrder(c *checker) {
 	for path, x := range c.crossovers() {
 		first := x.Points[0]
-		names := dimensions(first.Shape)
+		names, _, _ := dimensions(first.Shape)
 		differ := make([]bool, len(names))
 		for i, p := range x.Points {
 			at := fmt.Sprintf("%s/points/%d", path, i)
-			if got := dimensions(p.Shape); !slices.Equal(got, names) || len(p.InputShape) != len(names) {
+			if got, _, _ := dimensions(p.Shape); !slices.Equal(got, names) || len(p.InputShape) != len(names) {
 				c.fail(at+"/input_shape", "shape and input_shape are not of the dimensions of the first point",
 					fmt.Sprintf("%s, %d numbers", quote(p.Shape), len(p.InputShape)), "numbers for "+quote(strings.Join(names, " ")))
 				differ = nil
@@ -41,16 +41,6 @@ func checkCrossoverOrder(c *checker) {
 			c.fail(path+"/along", "along is not the dimensions that differ", quote(strings.Join(x.Along, " ")), quote(strings.Join(want, " ")))
 		}
 	}
-}
-
-// dimensions are the names in "m=512 n=1024".
-func dimensions(shape string) []string {
-	var names []string
-	for word := range strings.FieldsSeq(shape) {
-		name, _, _ := strings.Cut(word, "=")
-		names = append(names, name)
-	}
-	return names
 }
 
 // checkCrossoverVerdict: the verdict of a point follows from its interval, as that of

@@ -126,8 +126,8 @@ func (c *checker) verdict(path string, q *schema.Quality, own []schema.Code, v s
 	}
 }
 
-// checkControls: the verdict of a control follows from its interval, its outcome from
-// its verdict, and the quality from the outcomes.
+// checkControls: the speedup of a control lies in its interval, from which its verdict follows, from this
+// its outcome, and from the outcomes the quality.
 func checkControls(c *checker) {
 	for at, d := range c.eachDevice() {
 		if d.Quality == nil {
@@ -140,9 +140,13 @@ func checkControls(c *checker) {
 			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
 				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
 			}
-			if k.Kind == schema.SameCode && k.TrueSpeedup != 1 {
+			switch {
+			case k.Kind == schema.SameCode && k.TrueSpeedup != 1:
 				c.differ(path+"/true_speedup", k.TrueSpeedup, 1, "true_speedup = 1 for the same code")
+			case k.Kind == schema.KnownEffect && (k.TrueSpeedup <= 1 || k.TrueSpeedup > 2):
+				c.fail(path+"/true_speedup", "no effect, or one that nobody needs to look for", number(k.TrueSpeedup), "above 1 and at most 2")
 			}
+			c.within(path, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh)
 			passed = passed && k.Outcome != schema.ControlFailed
 		}
 		if d.Quality.Passed != passed {

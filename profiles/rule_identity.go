@@ -38,8 +38,8 @@ func checkUnique(c *checker) {
 			once(cases, fmt.Sprintf("%s/numa/%d", at, i), "path", fmt.Sprintf("from node %d to memory of node %d", e.Node, e.MemoryNode))
 		}
 		for i, e := range d.FusionProfiles {
-			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s, %s %s", quote(e.Pattern),
-				coordinates(e.DType, e.Threads, ""), e.Cache, quote(e.Implementation), quote(e.Shape)))
+			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s%s, %s %s", quote(e.Pattern),
+				coordinates(e.DType, e.Threads, ""), e.Cache, launched(e.Launch), quote(e.Implementation), quote(e.Shape)))
 		}
 		for i, e := range d.FusionCrossovers {
 			once(cases, fmt.Sprintf("%s/fusion_crossovers/%d", at, i), "crossover", quote(e.Pattern)+" "+coordinates(e.DType, e.Threads, ""))

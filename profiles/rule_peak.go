@@ -100,20 +100,19 @@ func checkImplausible(c *checker) {
 // virtual machine that claims its base clock) or the measurement is.
 func checkTheoretical(c *checker) {
 	for at, d := range c.eachDevice() {
-		told := c.warned(at, nil, schema.PeakBelowMeasured, schema.Implausible)
-		bound := func(path string, got, peak float64) {
-			if got > excess*peak && !told {
-				c.fail(path, fmt.Sprintf("above 1.05 x the theoretical peak without the warning %s", schema.PeakBelowMeasured),
+		bound := func(field string, got, peak float64) {
+			if got > excess*peak && !c.warned(at+"/theoretical/"+field, nil, schema.PeakBelowMeasured) {
+				c.fail(at+"/summary/"+field, fmt.Sprintf("above 1.05 x the theoretical peak without the warning %s", schema.PeakBelowMeasured),
 					number(got), fmt.Sprintf("at most 1.05 x %s = %s", number(peak), number(excess*peak)))
 			}
 		}
 		for _, t := range schema.DTypes() {
 			if p, ok := d.Theoretical.PeakGFLOPS[t]; ok {
-				bound(at+"/summary/peak_gflops/"+string(t), d.Summary.PeakGFLOPS[t], p.Value)
+				bound("peak_gflops/"+string(t), d.Summary.PeakGFLOPS[t], p.Value)
 			}
 		}
 		if p := d.Theoretical.BandwidthGBps; p != nil {
-			bound(at+"/summary/bandwidth_gbps", d.Summary.BandwidthGBps, p.Value)
+			bound("bandwidth_gbps", d.Summary.BandwidthGBps, p.Value)
 		}
 	}
 }

@@ -22,6 +22,7 @@ var rules = []rule{
 	{"stat-spread", checkStatSpread},
 	{"gflops-consistent", checkGFLOPS},
 	{"arithmetic-intensity", checkIntensity},
+	{"shape", checkShapes},
 	{"matmul-shape", checkMatmulShape},
 	{"threads", checkThreads},
 	{"numa", checkNUMA},

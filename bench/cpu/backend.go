@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hwcal/bench"
@@ -187,6 +188,9 @@ func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 func (b *Backend) Kernels() []bench.KernelInfo {
 	var all []bench.KernelInfo
 	for _, name := range kernelNames() {
+		if stream, ok := strings.CutPrefix(name, "stream_"); ok && !b.hasStream(stream) {
+			continue
+		}
 		for _, d := range schema.DTypes() {
 			if !kernels[name].has(d) {
 				continue
@@ -197,6 +201,13 @@ func (b *Backend) Kernels() []bench.KernelInfo {
 		}
 	}
 	return all
+}
+
+// hasStream says whether there is a kernel of bandwidth: portable Go cannot store past the caches.
+func (b *Backend) hasStream(name string) bool {
+	return slices.ContainsFunc(b.isas, func(isa ISA) bool {
+		return slices.ContainsFunc(streamKernels(isa), func(k streamKernel) bool { return k.name == name })
+	})
 }
 
 // implementations are the family of kernels, or the units, that compute in a type.
