@@ -20,6 +20,7 @@ type computed struct {
 	flop, bytes int64
 	padding     int64 // of the FLOP, those on padding
 	Measurement
+	earlier *schema.Energy // of a run that was interrupted; nil without
 }
 
 // disturbed says that the host had a part in the figure.
@@ -174,7 +175,7 @@ func (m *computed) entry() schema.Compute {
 	if m.Verified {
 		e.MaxAbsError = &m.MaxAbsError
 	}
-	e.Energy = m.energy(m.flop, m.bytes)
+	e.Energy = cmp.Or(m.energy(m.flop, m.bytes), m.earlier)
 	return e
 }
 

@@ -77,7 +77,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	d := &c.Device
 	d.Bandwidth, d.Latency, d.NUMA = e.bandwidth(), e.Device.Latency, e.Device.NUMA
 	d.OperationProfiles, d.Launch, d.Power.Idle = e.operations(), e.Device.Launch, e.Device.Power.Idle
-	d.FusionProfiles, d.FusionCrossovers, d.Quality = e.Device.FusionProfiles, e.Device.FusionCrossovers, e.Device.Quality
+	d.FusionProfiles, d.FusionCrossovers, d.Quality = e.pairs(), e.Device.FusionCrossovers, e.Device.Quality
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
 	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
@@ -140,6 +140,7 @@ func (e *Earlier) computed(i int) (computed, error) {
 			Seconds: samples.Seconds, TopMHz: samples.TopMHz, ClockMHz: entry.EffectiveClockMHz,
 			Implementation: entry.Implementation, Verified: entry.MaxAbsError != nil,
 		},
+		earlier: entry.Energy,
 	}
 	if m.Verified {
 		m.MaxAbsError = *entry.MaxAbsError
@@ -174,6 +175,15 @@ func (e *Earlier) operations() []schema.Compute {
 	all := slices.Clone(e.Device.OperationProfiles)
 	for i := range all {
 		all[i].Warnings = e.measured("operation_profiles", i, all[i].Warnings)
+	}
+	return all
+}
+
+// pairs are those of the earlier run, likewise.
+func (e *Earlier) pairs() []schema.Fusion {
+	all := slices.Clone(e.Device.FusionProfiles)
+	for i := range all {
+		all[i].Warnings = e.measured("fusion_profiles", i, all[i].Warnings)
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -20,8 +21,9 @@ import (
 // measured does not depend on when.
 func fullCalibrator() (*Calibrator, *fake) {
 	f := newFake()
-	f.noise = 0
+	f.noise, f.watts = 0, 40
 	c := fakeCalibrator(f, schema.Full)
+	c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
 	c.Runner.Settings.MaxSamples = stat.MinSamples
 	twoNodes(c)
 	c.Options.Patterns = named("Linear_Bias", "Conv2d_ReLU")
