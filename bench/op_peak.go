@@ -9,9 +9,9 @@ import (
 // types are fast.
 const peakRounds = 128
 
-// roundsOf makes it as much in a type, on a wide core.
+// roundsOf makes it as much in a type, on a wide core. tf32 is one of tensor cores.
 func roundsOf(d schema.DType) int64 {
-	if d.Bytes() >= schema.FP32.Bytes() {
+	if d == schema.FP64 || d == schema.FP32 {
 		return peakRounds / 16
 	}
 	return peakRounds

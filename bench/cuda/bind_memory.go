@@ -63,14 +63,24 @@ func bindChase(ws *workspace, c bench.Chain) (*kernel, error) {
 	if err := ws.context.Upload(chain.address, mem); err != nil {
 		return nil, err
 	}
-	at, err := ws.alloc(8)
-	if err != nil {
-		return nil, err
+	follow := func(loads int64) (*kernel, error) {
+		at, err := ws.upload(binary.NativeEndian.AppendUint64(nil, uint64(chain.address)))
+		if err != nil {
+			return nil, err
+		}
+		return ws.oursIn(Unit{Source: "chase"}, "chase", Grid{}, Pointer(at), Long(loads))
 	}
-	if err := ws.context.Upload(at, binary.NativeEndian.AppendUint64(nil, uint64(chain.address))); err != nil {
-		return nil, err
+	if chain.bytes() <= ws.backend.l2 {
+		// It shall be in L2: quick samples are over before the cycle comes to a line again.
+		cycle, err := follow(int64(lines))
+		if err == nil {
+			err = cycle.enqueue()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return ws.oursIn(Unit{Source: "chase"}, "chase", Grid{}, Pointer(at), Long(op.Params.(bench.ChaseParams).Loads))
+	return follow(op.Params.(bench.ChaseParams).Loads)
 }
 
 // bindTransfer lets the copy engine move an array between the host and the device.

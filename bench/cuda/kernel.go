@@ -139,14 +139,19 @@ type binding struct {
 
 // Bind prepares the kernel of a chain. That of the whole chain of the case, or of a part of it, is there
 // already; its provider is preferred for the operations, so that both sides of a pair share its
-// kernels.
+// kernels. Whoever binds an operation again gets the same kernel: a library's algorithm is chosen by its
+// time, and the sides of a control are the same code.
 func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	b := ws.whole
 	if part, have := ws.bound[c.Output()]; have {
 		b = part
 	}
 	if c.String() != b.chain {
-		b = ws.bind(c, b.by)
+		key := partKey{c.String(), c.Output()}
+		if _, have := ws.single[key]; !have {
+			ws.single[key] = ws.bind(c, b.by)
+		}
+		b = ws.single[key]
 	}
 	if b.err != nil {
 		return nil, b.err

@@ -15,6 +15,10 @@ type recorded struct {
 	graph   Graph
 }
 
+// leadNanoseconds is how long the device has something else to do before the first run, while the host
+// launches that: else its time would begin with that of a launch.
+const leadNanoseconds = 100_000
+
 // Samples executes the runs in turn. All are in the queue of the device before the first
 // has ended, unless they are so short that the host cannot keep ahead: then the time is that of
 // launching. An event lies before and behind each.
@@ -30,6 +34,9 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 		}
 	}
 	ws.changed()
+	if err := ws.backend.spin(leadNanoseconds); err != nil {
+		return nil, err
+	}
 	for i, r := range runs {
 		if r.Cold {
 			if err := ws.backend.flush(); err != nil {

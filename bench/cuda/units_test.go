@@ -165,3 +165,34 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// Both sides of a control bind the same operation, and shall have the same kernel.
+func TestBindsOnce(t *testing.T) {
+	p := &planned{capability: Capability{8, 0}, units: map[Unit]bool{}}
+	b, err := New(p, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern, err := bench.Lookup("Linear_Bias_ReLU")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := pattern.Build(small(pattern)[0], bench.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := b.Open(bench.Case{Chain: chain, DType: schema.FP32, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	for i := range chain {
+		once, err := ws.Bind(chain[i : i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ws.Bind(chain[i : i+1]); again != once || err != nil {
+			t.Errorf("%s: another kernel, %v", chain[i].Name, err)
+		}
+	}
+}

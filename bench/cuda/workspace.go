@@ -18,6 +18,7 @@ type workspace struct {
 	seed    uint64
 	whole   binding                   // of the chain of the case
 	bound   map[*bench.Tensor]binding // of a network, by the tensors that they write
+	single  map[partKey]binding       // of operations of a chain, or of one of its parts
 	only    string                    // provider, or unit, that the case asks for; empty for any
 	tensors map[*bench.Tensor]*tensor
 	packed  map[packedKey]Address
@@ -26,6 +27,12 @@ type workspace struct {
 	graph   bool // runs are replayed from graphs instead of launched one by one
 	graphs  []recorded
 	closers []func() error
+}
+
+// partKey tells parts of a chain apart: by their operations, and the tensor that they write.
+type partKey struct {
+	operations string
+	out        *bench.Tensor
 }
 
 // packedKey tells forms of parameters apart: the tensor, and how it is packed.
@@ -41,7 +48,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	ws := &workspace{
 		backend: b, context: b.context, dtype: c.DType, seed: c.Seed, only: c.Unit, graph: c.Graph,
-		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{}, bound: map[*bench.Tensor]binding{},
+		tensors: map[*bench.Tensor]*tensor{}, packed: map[packedKey]Address{}, bound: map[*bench.Tensor]binding{}, single: map[partKey]binding{},
 	}
 	inputs := map[*bench.Tensor]int{}
 	for i, t := range c.Chain.Inputs() {

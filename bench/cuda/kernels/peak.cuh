@@ -14,13 +14,16 @@ typedef int number;
 typedef float number;
 #endif
 
-// leave writes the accumulators of all threads, one after the other, again and again until all elements
-// are written.
+// leave writes the accumulators of all threads, again and again until all elements are written: neighbours
+// write beside each other, and all blocks write as much, as this is within the time that is taken. Each block
+// begins with another accumulator, so that all are seen where there are fewer elements.
 template <int N>
 __device__ inline void leave(number *out, long long elements, const number (&x)[N]) {
   long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x, all = (long long)gridDim.x * blockDim.x;
-  for (long long at = thread * N; at < elements; at += all * N)
+  for (long long first = 0; first < elements; first += all * N)
 #pragma unroll
-    for (int i = 0; i < N; i++)
-      if (at + i < elements) out[at + i] = x[i];
+    for (int i = 0; i < N; i++) {
+      long long at = first + (i + blockIdx.x) % N * all + thread;
+      if (at < elements) out[at] = x[i];
+    }
 }

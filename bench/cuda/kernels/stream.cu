@@ -17,21 +17,19 @@ struct part {
   }
 };
 
-// over_part calls f(index, double2 or double) for all elements of the part: `each` pairs of a thread at
-// once, which are neighbours of those of the next thread, or, with four streams, lie in quarters of
-// the part.
-template <bool four, typename Pairs, typename Single>
-__device__ inline void over_part(part p, Pairs pairs, Single single) {
+// over_part calls pairs(index, distance) for `each` pairs of a thread at once, which are neighbours of
+// those of the next thread, or, with four streams, lie in quarters of the part; pair(index) for those
+// that are left, and single(index) for an element without another.
+template <bool four, typename Pairs, typename Pair, typename Single>
+__device__ inline void over_part(part p, Pairs pairs, Pair pair, Single single) {
   long long count = (p.hi - p.lo) / 2; // of pairs
   long long stride = four ? count / each : threads, end = four ? stride : count;
   long long step = four ? threads : each * threads, i = threadIdx.x;
   for (; i + (four ? 0 : (each - 1) * threads) < end; i += step) pairs(p.lo + 2 * i, 2 * stride);
-  // What is left: less than a step of all threads, or than a pair of each quarter.
+  // What is left: less than a step of all threads, or than a pair of each quarter. In L2 that is all
+  // of a part, or most.
   if (four) i = each * stride + threadIdx.x;
-  for (; i < count; i += threads) {
-    single(p.lo + 2 * i);
-    single(p.lo + 2 * i + 1);
-  }
+  for (; i < count; i += threads) pair(p.lo + 2 * i);
   if (threadIdx.x == 0 && (p.hi - p.lo) % 2) single(p.hi - 1);
 }
 
@@ -51,6 +49,10 @@ __device__ inline void checksum(double *sum, const double *a, long long n, long 
           for (int u = 0; u < each; u++) v[u] = load_l2((const double2 *)(a + i + u * stride));
 #pragma unroll
           for (int u = 0; u < each; u++) s += bits(v[u].x) + bits(v[u].y);
+        },
+        [&](long long i) {
+          double2 v = load_l2((const double2 *)(a + i));
+          s += bits(v.x) + bits(v.y);
         },
         [&](long long i) { s += bits(load_l2(a + i)); });
   for (int lanes = 16; lanes > 0; lanes /= 2) s += __shfl_xor_sync(~0u, s, lanes);
@@ -74,6 +76,11 @@ KERNEL __launch_bounds__(threads) stream_read4(double *sum, const double *a, con
 template <int reads, bool nt, bool four, typename Value>
 __device__ inline void write_all(double *c, const double *a, const double *b, long long n, long long passes, Value value) {
   part p(n);
+  auto write = [&](long long i, double2 x, double2 y) {
+    double2 *to = (double2 *)(c + i), v = make_double2(value(x.x, y.x), value(x.y, y.y));
+    if (nt) store_streaming(to, v);
+    else store(to, v);
+  };
   for (long long pass = 0; pass < passes; pass++)
     over_part<four>(
         p,
@@ -85,12 +92,13 @@ __device__ inline void write_all(double *c, const double *a, const double *b, lo
             if (reads > 1) y[u] = load_l2((const double2 *)(b + i + u * stride));
           }
 #pragma unroll
-          for (int u = 0; u < each; u++) {
-            double2 *to = (double2 *)(c + i + u * stride);
-            double2 v = make_double2(value(x[u].x, y[u].x), value(x[u].y, y[u].y));
-            if (nt) store_streaming(to, v);
-            else store(to, v);
-          }
+          for (int u = 0; u < each; u++) write(i + u * stride, x[u], y[u]);
+        },
+        [&](long long i) {
+          double2 x = {}, y = {};
+          if (reads > 0) x = load_l2((const double2 *)(a + i));
+          if (reads > 1) y = load_l2((const double2 *)(b + i));
+          write(i, x, y);
         },
         [&](long long i) { store(c + i, value(reads > 0 ? load_l2(a + i) : 0, reads > 1 ? load_l2(b + i) : 0)); });
 }
