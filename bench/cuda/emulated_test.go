@@ -31,6 +31,10 @@ func newEmulated(t *testing.T, c Capability) *Backend {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("kernels were not run: no g++ to compile them for the host")
 	}
+	// One kernel at a time runs, while others are compiled, and references computed.
+	if _, again := parallel.LoadOrStore(t, true); !again {
+		t.Parallel()
+	}
 	compiler, err := newEmulatedCompiler()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +50,9 @@ func newEmulated(t *testing.T, c Capability) *Backend {
 	})
 	return b
 }
+
+// parallel are the tests that run beside others: they may say so once.
+var parallel sync.Map
 
 // emulatedCompiler keeps what it has compiled, by the preprocessed source, in the user's cache.
 type emulatedCompiler struct{ folder, include string }
