@@ -23,6 +23,7 @@ type Backend struct {
 	images    map[Unit]image    // that were compiled ahead
 	modules   map[Unit]loaded
 	events    []Event
+	awakeMHz  float64 // a device at work runs at this clock or above
 	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
 	spinner   Address // result of the kernel that reads the clock; 0 until the first
 }
@@ -55,18 +56,18 @@ func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 		context: c, compiler: compiler, watcher: watcher,
 		libraries: map[provider]library{}, lacking: map[string]string{}, images: map[Unit]image{}, modules: map[Unit]loaded{},
 	}
-	var l2 int
+	var l2, kilohertz int
 	for _, a := range []struct {
 		attribute Attribute
 		value     *int
-	}{{CapabilityMajor, &b.capability.Major}, {CapabilityMinor, &b.capability.Minor}, {SMCount, &b.sms}, {L2Bytes, &l2}} {
+	}{{CapabilityMajor, &b.capability.Major}, {CapabilityMinor, &b.capability.Minor}, {SMCount, &b.sms}, {L2Bytes, &l2}, {ClockRateKHz, &kilohertz}} {
 		v, err := c.Attribute(a.attribute)
 		if err != nil {
 			return nil, err
 		}
 		*a.value = v
 	}
-	b.l2 = int64(l2)
+	b.l2, b.awakeMHz = int64(l2), awakeShare*float64(kilohertz)/1e3
 	return b, nil
 }
 

@@ -3,6 +3,7 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"hwcal/bench"
 )
@@ -11,9 +12,46 @@ import (
 // resolution of the timer, a microsecond on older devices.
 const spinNanoseconds = 500_000
 
-// Clock is the SM clock in MHz: the cycles of a kernel that spins, by clock64, over its nanoseconds, by
-// globaltimer. A device has one; settled or not is the same.
-func (b *Backend) Clock(bench.Place, bool) (float64, error) {
+// The clock of a device that was idle rises within half a second of work. It has settled when so many
+// readings agree, above what an idle device shows.
+const (
+	settleNanoseconds = 500_000_000
+	agreeing          = 3
+	clockAgree        = 0.01
+	awakeShare        = 0.75 // of the rated clock
+)
+
+// Clock is the SM clock in MHz, of which a device has one; settled, once three readings in a row agree within
+// 1%. A device that keeps below three quarters of its rated clock for half a second, as somebody
+// limited it, is not waited for again.
+func (b *Backend) Clock(_ bench.Place, settled bool) (float64, error) {
+	if !settled {
+		return b.readClock()
+	}
+	var last []float64
+	for spun := spinNanoseconds; ; spun += spinNanoseconds {
+		mhz, err := b.readClock()
+		if err != nil {
+			return 0, err
+		}
+		last = append(last, mhz)
+		last = last[max(0, len(last)-agreeing):]
+		low, high := slices.Min(last), slices.Max(last)
+		agree, late := len(last) == agreeing && high-low <= clockAgree*high, spun >= settleNanoseconds
+		switch {
+		case agree && late:
+			b.awakeMHz = min(b.awakeMHz, awakeShare*mhz)
+			return mhz, nil
+		case agree && mhz >= b.awakeMHz:
+			return mhz, nil
+		case late:
+			return 0, fmt.Errorf("cuda: the clock moves between %.0f and %.0f MHz: %w", low, high, bench.ErrUnsettled)
+		}
+	}
+}
+
+// readClock gives the cycles of a kernel that spins, by clock64, over its time, by globaltimer.
+func (b *Backend) readClock() (mhz float64, err error) {
 	if err := b.spin(spinNanoseconds); err != nil {
 		return 0, err
 	}
