@@ -75,9 +75,11 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 		c.computed = append(c.computed, m)
 	}
 	d := &c.Device
-	d.Bandwidth, d.Latency, d.NUMA = e.bandwidth(), e.Device.Latency, e.Device.NUMA
-	d.OperationProfiles, d.Launch, d.Power.Idle = e.operations(), e.Device.Launch, e.Device.Power.Idle
-	d.FusionProfiles, d.FusionCrossovers, d.Quality = e.pairs(), e.Device.FusionCrossovers, e.Device.Quality
+	d.Bandwidth = measured(e, "bandwidth", e.Device.Bandwidth, func(f *schema.Bandwidth) *[]schema.Code { return &f.Warnings })
+	d.OperationProfiles = measured(e, "operation_profiles", e.Device.OperationProfiles, func(f *schema.Compute) *[]schema.Code { return &f.Warnings })
+	d.FusionProfiles = measured(e, "fusion_profiles", e.Device.FusionProfiles, func(f *schema.Fusion) *[]schema.Code { return &f.Warnings })
+	d.Latency, d.NUMA, d.Launch, d.Power.Idle = e.Device.Latency, e.Device.NUMA, e.Device.Launch, e.Device.Power.Idle
+	d.FusionCrossovers, d.Quality = e.Device.FusionCrossovers, e.Device.Quality
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
 	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
@@ -160,41 +162,18 @@ func (e *Earlier) computed(i int) (computed, error) {
 	return m, nil
 }
 
-// bandwidth is that of the earlier run without the flags that it derived in the end:
-// what was left out may raise the bounds.
-func (e *Earlier) bandwidth() []schema.Bandwidth {
-	all := slices.Clone(e.Device.Bandwidth)
+// measured are the entries of a list of the earlier run without the flags that it derived in the end: what was
+// left out may raise the bounds.
+func measured[E any](e *Earlier, list string, entries []E, flags func(*E) *[]schema.Code) []E {
+	all := slices.Clone(entries)
 	for i := range all {
-		all[i].Warnings = e.measured("bandwidth", i, all[i].Warnings)
-	}
-	return all
-}
-
-// operations are those of the earlier run, likewise.
-func (e *Earlier) operations() []schema.Compute {
-	all := slices.Clone(e.Device.OperationProfiles)
-	for i := range all {
-		all[i].Warnings = e.measured("operation_profiles", i, all[i].Warnings)
-	}
-	return all
-}
-
-// pairs are those of the earlier run, likewise.
-func (e *Earlier) pairs() []schema.Fusion {
-	all := slices.Clone(e.Device.FusionProfiles)
-	for i := range all {
-		all[i].Warnings = e.measured("fusion_profiles", i, all[i].Warnings)
-	}
-	return all
-}
-
-// measured keeps the flags of an entry of a list that were not derived in the end.
-func (e *Earlier) measured(list string, i int, flags []schema.Code) []schema.Code {
-	kept := slices.Clone(flags)
-	for _, w := range e.Warnings[e.Device.Resume.Warnings:] {
-		if w.Path == fmt.Sprintf("/%s/%d", list, i) {
-			kept = slices.DeleteFunc(kept, func(code schema.Code) bool { return code == w.Code })
+		kept := flags(&all[i])
+		*kept = slices.Clone(*kept)
+		for _, w := range e.Warnings[e.Device.Resume.Warnings:] {
+			if w.Path == fmt.Sprintf("/%s/%d", list, i) {
+				*kept = slices.DeleteFunc(*kept, func(code schema.Code) bool { return code == w.Code })
+			}
 		}
 	}
-	return kept
+	return all
 }
