@@ -35,6 +35,7 @@ func TestThreadCounts(t *testing.T) {
 // fewer in quick runs; the scaling has its numbers of threads, each with its register
 // peak beside it.
 func TestMatmulCurve(t *testing.T) {
+	long(t)
 	for _, mode := range []schema.Mode{schema.Quick, schema.Default} {
 		cal := fakeCalibrator(newFake(), mode)
 		twoNodes(cal)

@@ -148,6 +148,9 @@ func TestScriptedProfile(t *testing.T) {
 		"scripted": func(*Calibrator) {}, "scripted-numa": twoNodes, "scripted-crossover": oneSweep, "scripted-interrupted": cut, "scripted-gpu": fakeGPU,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "scripted" {
+				long(t)
+			}
 			f := newFake()
 			c := fakeCalibrator(f, schema.Quick)
 			change(c)

@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 
 func eachAttention(t *testing.T, shapes []attentionShape, tests ...func(t *testing.T, isa ISA, tm *team, s attentionShape)) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		for _, workers := range []int{1, 3} {
+		for _, workers := range oneAnd(3) {
 			tm := newTestTeam(t, workers)
 			for _, s := range shapes {
 				t.Run(fmt.Sprintf("%dx%dx%dx%d by %d on %d", s.heads, s.sq, s.sk, s.d, s.group, workers), func(t *testing.T) {
