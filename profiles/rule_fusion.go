@@ -28,6 +28,25 @@ func checkFusionGFLOPS(c *checker) {
 	}
 }
 
+// checkFusionSamples: samples per second are batch / latency, on both sides or on none.
+func checkFusionSamples(c *checker) {
+	for path, f := range c.fusions() {
+		if f.UnfusedSamplesPerSecond == 0 && f.FusedSamplesPerSecond == 0 {
+			continue
+		}
+		batch := float64(f.ExtraParams["batch"])
+		for _, side := range []struct {
+			name    string
+			got, ms float64
+		}{{"unfused", f.UnfusedSamplesPerSecond, f.UnfusedLatencyMS}, {"fused", f.FusedSamplesPerSecond, f.FusedLatencyMS}} {
+			if want := batch / side.ms * 1e3; !near(side.got, want) {
+				c.differ(path+"/"+side.name+"_samples_per_second", side.got, want,
+					fmt.Sprintf("%s_samples_per_second = batch / %s_latency_ms", side.name, side.name))
+			}
+		}
+	}
+}
+
 // drift is how far the ratio of the two latencies may lie outside of the
 // interval of the speedup.
 const drift = 1.05

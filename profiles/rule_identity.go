@@ -37,6 +37,9 @@ func checkUnique(c *checker) {
 		for i, e := range d.NUMA {
 			once(cases, fmt.Sprintf("%s/numa/%d", at, i), "path", fmt.Sprintf("from node %d to memory of node %d", e.Node, e.MemoryNode))
 		}
+		for i, e := range d.LatencyTables {
+			once(cases, fmt.Sprintf("%s/latency_tables/%d", at, i), "table", fmt.Sprintf("latency of %s %s", quote(e.Operation), coordinates(e.DType, e.Threads, "")))
+		}
 		for i, e := range d.FusionProfiles {
 			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s%s, %s %s", quote(e.Pattern),
 				coordinates(e.DType, e.Threads, ""), e.Cache, launched(e.Launch), quote(e.Implementation), quote(e.Shape)))

@@ -118,10 +118,11 @@ func checkRidge(c *checker) {
 // checkUnavailable: a figure that the summary or the theoretical peaks lack has
 // its reason, in an entry of unavailable whose "what" is the name of the figure
 // or begins with it ("summary.bandwidth_gbps", "theoretical.peak_gflops.fp64").
-// The figures of the summary need no "summary." in front.
+// The figures of the summary need no "summary." in front. A figure that is there has no such
+// entry.
 func checkUnavailable(c *checker) {
 	for at, d := range c.eachDevice() {
-		for _, figure := range []struct {
+		figures := []struct {
 			of, name string
 			has      bool
 		}{
@@ -130,7 +131,9 @@ func checkUnavailable(c *checker) {
 			{"summary", "bandwidth_gbps", d.Summary.BandwidthGBps > 0},
 			{"theoretical", "peak_gflops", len(d.Theoretical.PeakGFLOPS) > 0},
 			{"theoretical", "bandwidth_gbps", d.Theoretical.BandwidthGBps != nil},
-		} {
+		}
+		present := map[string]bool{}
+		for _, figure := range figures {
 			full := figure.of + "." + figure.name
 			told := figure.has
 			for _, u := range d.Unavailable {
@@ -139,6 +142,17 @@ func checkUnavailable(c *checker) {
 			if !told {
 				c.fail(at+"/"+figure.of+"/"+figure.name, "figure is absent without a reason", "",
 					fmt.Sprintf("an entry of %s/unavailable with what = %q", at, full))
+			}
+			present[full] = figure.has
+		}
+		for _, t := range schema.DTypes() {
+			present["summary.peak_gflops."+string(t)] = d.Summary.PeakGFLOPS[t] > 0
+			present["summary.matmul_gflops."+string(t)] = d.Summary.MatmulGFLOPS[t] > 0
+			_, present["theoretical.peak_gflops."+string(t)] = d.Theoretical.PeakGFLOPS[t]
+		}
+		for i, u := range d.Unavailable {
+			if present[u.What] {
+				c.fail(fmt.Sprintf("%s/unavailable/%d/what", at, i), "said to be unavailable, but it is there", quote(u.What), "one of the two")
 			}
 		}
 	}

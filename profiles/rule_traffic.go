@@ -28,15 +28,21 @@ func checkTraffic(c *checker) {
 			is("avg_bandwidth_gbps", t.AvgGBps, bytes/e.LatencyMS.Mean/1e6, "bytes / latency_ms.mean")
 			is("peak_bandwidth_gbps", t.PeakGBps, bytes/e.LatencyMS.Best/1e6, "bytes / latency_ms.best")
 			is("bandwidth_utilization_percent", t.Utilization, 100*t.PeakGBps/t.CeilingGBps, "100 peak_bandwidth_gbps / ceiling_bandwidth_gbps")
-			best, of := 0.0, ""
+			best, of, named := 0.0, "", false
 			for i, b := range d.Bandwidth {
 				entry := fmt.Sprintf("%s/bandwidth/%d", at, i)
-				if b.Level == t.Level && b.Threads == e.Threads && b.GBps.Best > best &&
-					!c.warned(entry, b.Warnings, schema.Implausible, schema.Cached) {
+				if b.Level != t.Level || b.Threads != e.Threads || c.warned(entry, b.Warnings, schema.Implausible, schema.Cached) {
+					continue
+				}
+				if b.GBps.Best > best {
 					best, of = b.GBps.Best, b.Pattern
 				}
+				named = named || b.Pattern == t.CeilingOf && near(b.GBps.Best, t.CeilingGBps)
 			}
 			is("ceiling_bandwidth_gbps", t.CeilingGBps, best, fmt.Sprintf("the best kernel on %s, %s", t.Level, quote(of)))
+			if !named && near(t.CeilingGBps, best) {
+				c.fail(path+"/ceiling_pattern", "does not name the kernel that ceiling_bandwidth_gbps quotes", quote(t.CeilingOf), quote(of))
+			}
 			if t.PeakGBps > excess*t.CeilingGBps && !c.warned(own, e.Warnings, schema.Cached, schema.Implausible) {
 				c.fail(path+"/peak_bandwidth_gbps", fmt.Sprintf("above 1.05 x the ceiling of %s without the warning %s", t.Level, schema.Cached),
 					number(t.PeakGBps), "at most "+number(excess*t.CeilingGBps))
