@@ -26,7 +26,7 @@ func (c *Calibrator) controlSteps() []step {
 			return
 		}
 		d := dtypes[i]
-		label := fmt.Sprintf("control: %s, %s %s %s", kind, pattern.Name, d, s)
+		label := controlLabel(kind, pattern.Name, d, s.String())
 		steps = append(steps, c.pairStep(label, pattern, s, d, c.all(), func(ctx context.Context, scale float64) error {
 			return c.measureControl(ctx, kind, pattern, s, d, part, scale)
 		}))
@@ -48,6 +48,10 @@ func (c *Calibrator) controlSteps() []step {
 	return steps
 }
 
+func controlLabel(kind schema.ControlKind, pattern string, d schema.DType, shape string) string {
+	return fmt.Sprintf("control: %s, %s %s %s", kind, pattern, d, shape)
+}
+
 func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind, pattern Pattern, s Shape, d schema.DType, part int, scale float64) error {
 	chain, err := pattern.In(d).Build(s, c.all())
 	if err != nil {
@@ -62,22 +66,45 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 	if err != nil {
 		return err
 	}
+	if c.Device.Quality == nil {
+		c.Device.Quality = &schema.Quality{}
+	}
+	q := c.Device.Quality
+	at := slices.IndexFunc(q.Controls, func(k schema.Control) bool {
+		return k.Kind == kind && k.Pattern == pattern.Name && k.DType == d && slices.Equal(k.InputShape, s.Values())
+	})
+	if at < 0 {
+		at = len(q.Controls)
+		q.Controls, c.controls = append(q.Controls, schema.Control{}), append(c.controls, cmp)
+	} else {
+		cmp = c.controls[at].join(cmp)
+	}
 	control := schema.Control{
 		Kind: kind, Pattern: pattern.Name, DType: d, Threads: cs.Place.Threads, Shape: s.String(), InputShape: s.Values(), TrueSpeedup: 1,
 		Speedup: cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High, Blocks: cmp.Blocks,
 		Verdict: cmp.Verdict, Outcome: schema.OutcomeOf(kind, cmp.Verdict),
+		Warnings: c.warnAnew("quality/controls", at, cmp.Warnings, cmp.Notes),
 	}
 	if part > 0 {
 		control.TrueSpeedup += 1 / float64(part)
 	}
-	if c.Device.Quality == nil {
-		c.Device.Quality = &schema.Quality{Passed: true}
+	q.Controls[at], c.controls[at] = control, cmp
+	q.Passed = !slices.ContainsFunc(q.Controls, failed)
+	if cmp.disturbed() {
+		c.disturbed = append(c.disturbed, c.disturbedControl(at))
 	}
-	q := c.Device.Quality
-	q.Controls = append(q.Controls, control)
-	q.Passed = q.Passed && control.Outcome != schema.ControlFailed
 	return nil
 }
+
+// disturbedControl is the disturbance of a control, which all verdicts wait for if it failed.
+func (c *Calibrator) disturbedControl(at int) disturbance {
+	return disturbance{
+		still:   func() bool { return c.controls[at].disturbed() },
+		verdict: c.Device.Quality.Controls[at].Outcome != schema.ControlPassed,
+	}
+}
+
+func failed(k schema.Control) bool { return k.Outcome == schema.ControlFailed }
 
 // applyControls takes all verdicts back if a control failed: a method that is seen to
 // be wrong here decides nothing here.
@@ -86,7 +113,7 @@ func (c *Calibrator) applyControls() {
 	if q == nil || q.Passed {
 		return
 	}
-	i := slices.IndexFunc(q.Controls, func(k schema.Control) bool { return k.Outcome == schema.ControlFailed })
+	i := slices.IndexFunc(q.Controls, failed)
 	k := q.Controls[i]
 	c.warn(schema.ControlsFailed, "/quality/controls/"+fmt.Sprint(i),
 		"%s of %s %s: %s, speedup %.3f in [%.3f, %.3f], is %.3f in truth: no verdict of this run can be relied on",

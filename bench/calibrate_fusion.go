@@ -20,11 +20,9 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 					continue
 				}
 				for n, way := range c.ways(pattern, i, d) {
-					label := fmt.Sprintf("%s %s %s, %s", pattern.Name, d, s, way)
-					at := -1 // of FusionProfiles, once it is measured
-					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) (err error) {
-						at, err = c.compareFusion(ctx, pattern, s, d, way, scale, at)
-						return err
+					label := pairLabel(pattern.Name, d, s.String(), way)
+					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
+						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
 					if n == 0 {
 						first = append(first, pair)
@@ -36,6 +34,10 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 		}
 	}
 	return first, others
+}
+
+func pairLabel(pattern string, d schema.DType, shape string, w way) string {
+	return fmt.Sprintf("%s %s %s, %s", pattern, d, shape, w)
 }
 
 // pairStep plans a pair or a control.
@@ -58,6 +60,9 @@ type way struct {
 	cache  schema.CacheState
 	launch schema.LaunchMode // empty for a device that launches nothing
 }
+
+// wayOf a pair that was measured.
+func wayOf(f schema.Fusion) way { return way{Place{Threads: f.Threads}, f.Cache, f.Launch} }
 
 // String reads "2 threads, warm", "whole device, warm, graph".
 func (w way) String() string {
@@ -136,47 +141,53 @@ func (c *Calibrator) dtypesOf(p Pattern) []schema.DType {
 	return c.Options.DTypes
 }
 
-// compareFusion measures a pair, for the first time if at is negative, else entry `at` of
-// FusionProfiles again, and returns the index of its entry.
-func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64, at int) (int, error) {
+// compareFusion measures a pair, for the first time or again.
+func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape, d schema.DType, w way, scale float64) error {
 	chain, err := pattern.In(d).Build(s, w.place)
 	if err != nil {
-		return at, err
+		return err
 	}
 	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
 	if err := c.affordablePair(chain, d, w.place); err != nil {
-		return at, err
+		return err
 	}
 	r := c.runner(scale)
 	cmp, err := r.Compare(ctx, cs, r.Settings.PairBudget)
 	if err != nil {
-		return at, err
+		return err
 	}
+	at := slices.IndexFunc(c.Device.FusionProfiles, func(f schema.Fusion) bool {
+		return f.Pattern == pattern.Name && f.DType == d && wayOf(f) == w && slices.Equal(f.InputShape, s.Values())
+	})
 	if at >= 0 {
+		parts := cmp.Parts
 		cmp = c.compared[at].join(cmp)
+		cmp.Parts = parts
 	}
 	explained := cmp
 	entry := FusionEntry(pattern, s, cs, cmp)
 	entry.Launch = w.launch
 	if err := c.explain(ctx, &entry, cs, &explained); err != nil {
-		return at, err
+		return err
 	}
 	if at < 0 {
 		at = len(c.Device.FusionProfiles)
-		c.Device.FusionProfiles = append(c.Device.FusionProfiles, entry)
-	}
-	if c.compared == nil {
-		c.compared = map[int]Comparison{}
+		c.Device.FusionProfiles, c.compared = append(c.Device.FusionProfiles, entry), append(c.compared, cmp)
 	}
 	entry.Warnings = c.warnAnew("fusion_profiles", at, explained.Warnings, explained.Notes)
 	c.Device.FusionProfiles[at], c.compared[at] = entry, cmp
 	if cmp.disturbed() {
-		c.disturbed = append(c.disturbed, disturbance{
-			still:   func() bool { return c.compared[at].disturbed() },
-			verdict: cmp.Verdict == schema.Inconclusive,
-		})
+		c.disturbed = append(c.disturbed, c.disturbedPair(at))
 	}
-	return at, nil
+	return nil
+}
+
+// disturbedPair is the disturbance of entry `at` of FusionProfiles.
+func (c *Calibrator) disturbedPair(at int) disturbance {
+	return disturbance{
+		still:   func() bool { return c.compared[at].disturbed() },
+		verdict: c.compared[at].Verdict == schema.Inconclusive,
+	}
 }
 
 // affordablePair refuses what takes too long for the first look, at the register peak.

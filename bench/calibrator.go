@@ -22,7 +22,8 @@ type Calibrator struct {
 	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
-	compared map[int]Comparison // of this run, behind FusionProfiles
+	compared []Comparison // behind FusionProfiles
+	controls []Comparison // behind the controls of Quality
 	// disturbed is what the present step has measured and the host disturbed: each says
 	// whether it still is.
 	disturbed []disturbance

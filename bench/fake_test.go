@@ -32,7 +32,10 @@ type fake struct {
 	last    int     // cases until the device is lost; 0 for never
 	opened  int     // workspaces so far
 	closed  int
-	pages   func(opened int, c Chain) float64 // factor by which where a workspace lies changes the time; nil for none
+
+	executions int                               // of the last run
+	first      time.Duration                     // that the next execution takes at least
+	pages      func(opened int, c Chain) float64 // factor by which where a workspace lies changes the time; nil for none
 }
 
 func newFake() *fake {
@@ -64,8 +67,11 @@ func (f *fake) Now() time.Time { return f.now }
 
 func (f *fake) Clock(_ Place, settled bool) (float64, error) {
 	f.now = f.now.Add(200 * time.Microsecond)
-	if !settled {
-		return f.clock(0), nil
+	if mhz := f.clock(0); !settled {
+		if mhz == 0 {
+			return 0, ErrUnsettled
+		}
+		return mhz, nil
 	}
 	f.reads++
 	return f.clock(f.reads), nil
@@ -168,7 +174,8 @@ func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 		}
 		seconds *= float64(r.N) * (1 + w.rng.ExpFloat64()*w.fake.noise)
 		times[i] = time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
-		w.now = w.now.Add(times[i])
+		times[i], w.first = max(times[i], w.first), 0
+		w.now, w.executions = w.now.Add(times[i]), r.N
 	}
 	return times, nil
 }

@@ -25,11 +25,7 @@ type Comparison struct {
 
 // Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
 func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Comparison, error) {
-	out, err := r.pair(ctx, c, budget, 0, fusedSide)
-	if out.apart() {
-		out.Verdict = schema.Inconclusive
-	}
-	return out, err
+	return r.pair(ctx, c, budget, 0, fusedSide)
 }
 
 // Control measures the unfused side against itself, with one execution more for each
@@ -78,6 +74,9 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 		return out, err
 	}
 	err = r.decide(ctx, c.Place, b, budget, &out)
+	if out.apart() {
+		out.Verdict = schema.Inconclusive
+	}
 	return out, err
 }
 

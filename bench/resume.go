@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -82,22 +83,47 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	d.FusionCrossovers, d.Quality = e.Device.FusionCrossovers, e.Device.Quality
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
+	for i, f := range d.FusionProfiles {
+		seen := slices.DeleteFunc(slices.Clone(f.Warnings), func(code schema.Code) bool { return code == schema.AboveTraffic })
+		c.compared = append(c.compared, Comparison{
+			Decision: stat.Decision{Speedup: f.Speedup, Low: f.SpeedupCILow, High: f.SpeedupCIHigh, Verdict: f.Verdict, Blocks: f.Blocks},
+			Unfused:  f.UnfusedLatencyMS / 1e3, Fused: f.FusedLatencyMS / 1e3,
+			Implementation: f.Implementation, ClockMHz: f.EffectiveClockMHz, MaxAbsError: f.MaxAbsError,
+			Warnings: seen, Notes: e.notes("fusion_profiles", i, seen),
+		})
+	}
+	if d.Quality != nil {
+		for i, k := range d.Quality.Controls {
+			c.controls = append(c.controls, Comparison{
+				Decision: stat.Decision{Speedup: k.Speedup, Low: k.SpeedupCILow, High: k.SpeedupCIHigh, Verdict: k.Verdict, Blocks: k.Blocks},
+				Warnings: k.Warnings, Notes: e.notes("quality/controls", i, k.Warnings),
+			})
+		}
+	}
 	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
 	c.deadline = c.deadline.Add(-e.Spent)
 
 	var again []disturbedStep
-	repeat := func(label string, still func() bool) {
-		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == label }); at >= 0 && still() {
-			again = append(again, disturbedStep{steps[at], disturbance{still: still}})
+	repeat := func(label string, d disturbance) {
+		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == label }); at >= 0 && d.still() {
+			again = append(again, disturbedStep{steps[at], d})
 		}
 	}
 	for i := range c.computed {
-		repeat(c.label(&c.computed[i]), c.computed[i].disturbed)
+		repeat(c.label(&c.computed[i]), disturbance{still: c.computed[i].disturbed})
+	}
+	for i, f := range d.FusionProfiles {
+		repeat(pairLabel(f.Pattern, f.DType, f.Shape, wayOf(f)), c.disturbedPair(i))
+	}
+	if d.Quality != nil {
+		for i, k := range d.Quality.Controls {
+			repeat(controlLabel(k.Kind, k.Pattern, k.DType, k.Shape), c.disturbedControl(i))
+		}
 	}
 	for _, level := range c.levels.names() {
 		for _, n := range c.threadCounts() {
 			p := Place{Threads: n}
-			repeat(levelLabel(level, p), func() bool { return c.disturbedLevel(level, p) })
+			repeat(levelLabel(level, p), disturbance{still: func() bool { return c.disturbedLevel(level, p) }})
 		}
 	}
 	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
@@ -160,6 +186,17 @@ func (e *Earlier) computed(i int) (computed, error) {
 		}
 	}
 	return m, nil
+}
+
+// notes are the words to some warnings of an entry of a list.
+func (e *Earlier) notes(list string, i int, codes []schema.Code) []string {
+	words := make([]string, len(codes))
+	for _, w := range e.Warnings {
+		if at := slices.Index(codes, w.Code); at >= 0 && w.Path == fmt.Sprintf("/%s/%d", list, i) {
+			words[at] = w.Message
+		}
+	}
+	return words
 }
 
 // measured are the entries of a list of the earlier run without the flags that it derived in the end: what was

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,37 @@ func TestResumeMeasuresDisturbedAgain(t *testing.T) {
 	c.Options.Resume = e
 	if got := run(t, c); noisy(got.Device.Compute) != 0 || slices.ContainsFunc(got.Warnings, func(w schema.Warning) bool { return w.Code == schema.NoisyHost }) {
 		t.Errorf("%d entries are still disturbed: %v", noisy(got.Device.Compute), got.Warnings)
+	}
+}
+
+// So are pairs and controls.
+func TestResumeComparesDisturbedAgain(t *testing.T) {
+	long(t)
+	c, f := fullCalibrator()
+	f.apart = math.MaxInt
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Options.Observe = func(p Progress) {
+		if q := c.Device.Quality; q != nil && len(c.Device.FusionProfiles) > 2 {
+			cancel()
+		}
+	}
+	dev, warnings, err := c.Run(ctx)
+	if !errors.Is(err, context.Canceled) || !slices.Contains(dev.Quality.Controls[0].Warnings, schema.WorkersApart) {
+		t.Fatal(err)
+	}
+	c, _ = fullCalibrator()
+	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings, Spent: time.Minute}
+	pairs, controls := len(dev.FusionProfiles), len(dev.Quality.Controls)
+	got := run(t, c).Device
+	for i, p := range got.FusionProfiles[:pairs] {
+		if slices.Contains(p.Warnings, schema.WorkersApart) || p.Pattern != dev.FusionProfiles[i].Pattern {
+			t.Errorf("pair %d: %s %v", i, p.Pattern, p.Warnings)
+		}
+	}
+	for i, k := range got.Quality.Controls[:controls] {
+		if len(k.Warnings) > 0 || k.Outcome != schema.ControlPassed {
+			t.Errorf("control %d: %s, %v", i, k.Outcome, k.Warnings)
+		}
 	}
 }
 

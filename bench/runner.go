@@ -148,14 +148,16 @@ func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
+// hiccup is what page faults and neighbours may add to a first execution.
+const hiccup = 50 * time.Millisecond
+
 // iterations warms up and finds how often to run the kernels for a sample of at least
 // the given time. They ran once already, for `took`, if that is not 0.
 func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Duration) (int, error) {
-	if took >= max(sample, r.Settings.WarmUp) {
+	if took >= max(sample, r.Settings.WarmUp)+hiccup {
 		return 1, nil
 	}
-	n := 1
-	var spent time.Duration
+	n, spent := 1, took
 	for {
 		t, err := Sample(ws, seq, n)
 		if err != nil {
@@ -205,7 +207,11 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 			return g, err
 		}
 		g.clock, err = r.Backend.Clock(p, false)
-		if err != nil && !errors.Is(err, ErrUnsettled) && !errors.Is(err, ErrUnsupported) {
+		switch {
+		case err == nil, errors.Is(err, ErrUnsupported):
+		case errors.Is(err, ErrUnsettled):
+			g.warn(schema.ClockUnsettled, "%v", err)
+		default:
 			return g, err
 		}
 		after, err := r.clock(p, &g)
@@ -223,9 +229,6 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		}
 		if moved {
 			g.warn(schema.Throttled, "the clock moved from %.0f to %.0f MHz in the last of %d tries", before, after, try)
-		}
-		if clocked && g.clock == 0 {
-			g.clock = (before + after) / 2
 		}
 		return g, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"hwcal/bench/stat"
 	"hwcal/schema"
@@ -161,7 +162,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// Workers that are apart decide nothing, whatever their interval; a control has a known outcome.
+// Workers that are apart decide nothing, whatever their interval, of controls neither.
 func TestApartDecidesNothing(t *testing.T) {
 	c := fakeCase(t, "Linear_Bias", "16x16x16")
 	f := newFake()
@@ -172,8 +173,33 @@ func TestApartDecidesNothing(t *testing.T) {
 	}
 	f.apart = 1
 	cmp, err = fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget, 0)
-	if err != nil || cmp.Verdict != schema.Neutral {
+	if err != nil || cmp.Verdict != schema.Inconclusive || schema.VerdictOf(cmp.Low, cmp.High) != schema.Neutral {
 		t.Errorf("control: %s, %v", cmp.Verdict, err)
+	}
+}
+
+// The clock of the case's own instructions is that, or absent: scalar code runs at another.
+func TestOwnClockUnsettled(t *testing.T) {
+	f := newFake()
+	f.clock = func(reading int) float64 { return float64(min(reading, 1)) * 3000 }
+	m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "Linear_Bias", "16x16x16"))
+	if err != nil || m.ClockMHz != 0 || m.TopMHz != 3000 || !slices.Equal(m.Warnings, []schema.Code{schema.ClockUnsettled}) {
+		t.Errorf("%g MHz, at most %g, %v, %v", m.ClockMHz, m.TopMHz, m.Warnings, err)
+	}
+}
+
+// A first execution that page faults or a neighbour made long does not take the place of a sample.
+func TestLongFirstExecution(t *testing.T) {
+	for _, c := range []struct {
+		first time.Duration
+		once  bool
+	}{{0, false}, {20 * time.Millisecond, false}, {time.Second, true}} {
+		f := newFake()
+		f.first = c.first
+		m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "Linear_Bias", "16x16x16"))
+		if err != nil || (f.executions == 1) != c.once {
+			t.Errorf("first execution of %v: %d in a sample, %d samples, %v", c.first, f.executions, len(m.Seconds), err)
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func TestStorage(t *testing.T) {
 func TestNetwork(t *testing.T) {
 	f := fakeWith("gemm", "bias", "relu", "add", "gemm+bias", "gemm+bias+relu", "gemm+bias+add")
 	c := fakeCalibrator(f, schema.Default)
-	if _, err := c.compareFusion(context.Background(), block, block.Shapes(schema.Default)[0], schema.FP32, way{place: c.all(), cache: schema.Warm}, 1, -1); err != nil {
+	if err := c.compareFusion(context.Background(), block, block.Shapes(schema.Default)[0], schema.FP32, way{place: c.all(), cache: schema.Warm}, 1); err != nil {
 		t.Fatal(err)
 	}
 	e := c.Device.FusionProfiles[0]

@@ -155,7 +155,7 @@ func checkControls(c *checker) {
 		passed := true
 		for i, k := range d.Quality.Controls {
 			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
-			c.verdict(path, nil, nil, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
+			c.verdict(path, nil, k.Warnings, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
 			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
 				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
 			}

@@ -211,4 +211,5 @@ type Control struct {
 	Blocks        int            `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of blocks of samples of both sides."`
 	Verdict       Verdict        `json:"verdict"`
 	Outcome       ControlOutcome `json:"outcome"`
+	Warnings      []Code         `json:"warnings,omitempty" jsonschema_description:"Codes of the guards that the control met; absent if it met none."`
 }

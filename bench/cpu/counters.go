@@ -18,7 +18,6 @@ type counters struct {
 	ownTicks      uint64 // of this process, on any CPU
 	throttled     uint64 // periods in which the cgroup had used up its quota
 	throttledTime time.Duration
-	switches      uint64          // of the threads, involuntary
 	wait          []time.Duration // of each thread, ready to run but not running
 }
 
@@ -31,9 +30,6 @@ type noise struct {
 	wait          float64 // share of its time that the worst thread waited to run
 	throttled     int
 	throttledTime time.Duration
-	// switches are not a sign by themselves: the thread that hands out the
-	// samples preempts a worker for a moment at each of them.
-	switches int
 }
 
 // since is the noise between the counts before and c.
@@ -42,7 +38,6 @@ func (c counters) since(before counters) noise {
 		elapsed:       c.when.Sub(before.when),
 		throttled:     int(c.throttled - before.throttled),
 		throttledTime: c.throttledTime - before.throttledTime,
-		switches:      int(c.switches - before.switches),
 		stealTicks:    int(c.stealTicks - before.stealTicks),
 	}
 	if total := float64(c.totalTicks - before.totalTicks); total > 0 {
@@ -64,14 +59,14 @@ const (
 	noisySteal   = 0.01
 	noisyWait    = 0.10
 	noisyForeign = 0.25
-	// Ticks are of 10 ms: a shorter time or fewer of them prove nothing.
-	noisyTicks  = 3
+	// Ticks are of 10 ms: those of a shorter time prove nothing.
 	noisyPeriod = 500 * time.Millisecond
 )
 
 // disturbances says what makes the host too noisy to trust a timing, if anything.
 func (n noise) disturbances() (reasons []string) {
-	if n.steal > noisySteal && n.stealTicks >= noisyTicks {
+	// The first tick may be of what was taken before.
+	if n.stealTicks > 1 && n.steal*(1-1/float64(n.stealTicks)) > noisySteal {
 		reasons = append(reasons, fmt.Sprintf("the hypervisor took %.1f%% of the CPU time", 100*n.steal))
 	}
 	if n.throttled > 0 {

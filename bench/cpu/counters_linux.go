@@ -43,7 +43,6 @@ func (r *counterReader) read() counters {
 	}
 	for _, tid := range r.tids {
 		task := fmt.Sprintf("proc/self/task/%d/", tid)
-		c.switches += field(r.text(task+"status"), "nonvoluntary_ctxt_switches:")
 		c.wait = append(c.wait, waited(r.text(task+"schedstat")))
 	}
 	return c
@@ -59,9 +58,6 @@ func (r *counterReader) missing() (names []string) {
 	}
 	if len(r.tids) > 0 {
 		task := fmt.Sprintf("proc/self/task/%d/", r.tids[0])
-		if !strings.Contains(r.text(task+"status"), "nonvoluntary_ctxt_switches:") {
-			names = append(names, "involuntary switches")
-		}
 		if r.text(task+"schedstat") == "" {
 			names = append(names, "run queue wait")
 		}

@@ -13,5 +13,5 @@ func (*counterReader) read() counters { return counters{when: time.Now()} }
 
 // missing names what this system does not count.
 func (*counterReader) missing() []string {
-	return []string{"steal", "throttling", "involuntary switches", "run queue wait"}
+	return []string{"steal", "throttling", "run queue wait"}
 }

@@ -82,7 +82,7 @@ func TestNoise(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	before := counters{
 		when: start, cpus: 2, busyTicks: 1000, stealTicks: 10, totalTicks: 5000, ownTicks: 900,
-		throttled: 2, throttledTime: time.Second, switches: 50, wait: []time.Duration{time.Second, 0},
+		throttled: 2, throttledTime: time.Second, wait: []time.Duration{time.Second, 0},
 	}
 	// after is a second with both CPUs at work for this process.
 	after := func(change func(*counters)) counters {
@@ -90,7 +90,6 @@ func TestNoise(t *testing.T) {
 		c.wait = slices.Clone(before.wait)
 		c.when = start.Add(time.Second)
 		c.busyTicks, c.totalTicks, c.ownTicks = 1200, 5200, 1099
-		c.switches = 900
 		if change != nil {
 			change(&c)
 		}
@@ -104,6 +103,8 @@ func TestNoise(t *testing.T) {
 		{"quiet", nil, nil},
 		{"two stolen ticks", func(c *counters) { c.stealTicks += 2 }, nil},
 		{"stolen", func(c *counters) { c.stealTicks += 5 }, []string{"the hypervisor took 2.5% of the CPU time"}},
+		{"two of the few ticks of a short time", func(c *counters) { c.stealTicks += 2; c.totalTicks = before.totalTicks + 12 },
+			[]string{"the hypervisor took 16.7% of the CPU time"}},
 		{"throttled", func(c *counters) { c.throttled++; c.throttledTime += time.Millisecond },
 			[]string{"the cgroup was throttled 1 times, for 1ms"}},
 		{"neighbour on the CPU of a worker", func(c *counters) { c.wait[1] += 500 * time.Millisecond; c.ownTicks -= 50 },
