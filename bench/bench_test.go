@@ -120,7 +120,10 @@ func TestBuildRefusesShapes(t *testing.T) {
 		{"matmul", "1099511627776x1099511627776x2"},
 		{"Conv2d_ReLU", "1x3x8x8x4x3x1x1x2"}, // groups do not divide the channels
 		{"Conv2d_ReLU", "1x4x2x2x4x5x1x0x1"}, // kernel larger than the image
-		{"Causal_Attention", "1x4x9x8x16"},   // the first query would see no key
+		{"Conv2d_ReLU", "1x1x32x32x1x1x1x1099511627776x1"},
+		{"max_pool", "1x1x1099511627776x32x1x1x0"},
+		{"Causal_Attention", "1x1x4294967296x4294967296x1"}, // the product of both is 0 in 64 bits
+		{"Causal_Attention", "1x4x9x8x16"},                  // the first query would see no key
 		{"Grouped_Query_Attention", "1x4x3x8x8x16"},
 		{"Decode_Attention", "1x4x8x8x16"},
 	} {
@@ -147,6 +150,22 @@ func TestSelect(t *testing.T) {
 	for _, words := range []string{"matmul", "Linear_Bais", "none,linear", ""} {
 		if ps, err := Select(strings.Split(words, ",")); err == nil {
 			t.Errorf("%q: no error but %d patterns", words, len(ps))
+		}
+	}
+}
+
+func TestInside(t *testing.T) {
+	for _, c := range []struct{ size, taps, stride, pad int64 }{{1, 1, 1, 0}, {5, 3, 1, 1}, {9, 3, 2, 1}, {8, 5, 3, 2}, {4, 1, 2, 3}, {3, 7, 1, 4}, {2, 2, 5, 9}} {
+		outputs, want := (c.size+2*c.pad-c.taps)/c.stride+1, int64(0)
+		for i := range outputs {
+			for tap := range c.taps {
+				if at := i*c.stride - c.pad + tap; at >= 0 && at < c.size {
+					want++
+				}
+			}
+		}
+		if got := (Conv2dParams{Stride: c.stride, Pad: c.pad}).Inside(c.size, c.taps, outputs); got != want {
+			t.Errorf("%+v: %d, want %d", c, got, want)
 		}
 	}
 }

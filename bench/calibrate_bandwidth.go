@@ -128,6 +128,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	var curve []curvePoint
 	var entries []schema.Bandwidth
 	var measured []Measurement
+	var failed []error
 	largest := int64(0)
 	for _, cache := range c.levels.caches {
 		largest = max(largest, cache.capacity(p.Threads))
@@ -139,8 +140,15 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		}
 		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
-		if err != nil {
+		if ctx.Err() != nil || errors.Is(err, ErrLost) {
 			return err
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%d bytes: %w", bytes, err))
+			if bytes >= c.Runner.Settings.CurveLimit {
+				break
+			}
+			continue
 		}
 		entry := bandwidthEntry(read, arrays, p, m)
 		entries, measured = append(entries, entry), append(measured, m)
@@ -151,17 +159,17 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 			break
 		}
 	}
-	if len(curve) == 0 {
+	if len(curve) == 0 && failed == nil {
 		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
 	}
-	if p == c.one() {
+	if p == c.one() && len(curve) > 0 {
 		c.learn(curve)
 	}
 	for i := range entries {
 		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, p.Threads)
 		c.addBandwidth(entries[i], measured[i])
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // learn reads the levels off the curve of one thread and holds them against what

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"hwcal/bench/stat"
 	"hwcal/schema"
@@ -36,5 +38,24 @@ func TestCachedReadsAreNotQuoted(t *testing.T) {
 	}
 	if s := summarize(c.Device); s.BandwidthGBps != 23.4 || s.BandwidthOf != "read" {
 		t.Errorf("summary quotes %g GB/s of %s, want 23.4 of read", s.BandwidthGBps, s.BandwidthOf)
+	}
+}
+
+// A point of the curve that fails costs none of the others, nor the levels that are read off it.
+func TestCurveWithoutAPoint(t *testing.T) {
+	points := func(fails int) (*Calibrator, error) {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Default)
+		c.levels, c.deadline = c.claimed(), f.now.Add(time.Hour)
+		f.fails = fails
+		return c, c.measureCurve(context.Background(), c.one(), 1)
+	}
+	whole, err := points(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := points(8)
+	if err == nil || len(c.Device.Bandwidth) != len(whole.Device.Bandwidth)-1 || c.levels.flatFrom != whole.levels.flatFrom {
+		t.Errorf("%v: %d of %d points, flat from %d, else from %d", err, len(c.Device.Bandwidth), len(whole.Device.Bandwidth), c.levels.flatFrom, whole.levels.flatFrom)
 	}
 }

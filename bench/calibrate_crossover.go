@@ -91,6 +91,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 	verdicts := make([]schema.Verdict, len(s.pattern.Sweep))
 	measured := make([]Comparison, len(verdicts))
 	at := nextPoint(verdicts)
+	var failed error
 	for ; at >= 0; at = nextPoint(verdicts) {
 		if verdicts[0] != "" && verdicts[len(verdicts)-1] != "" && !r.Now().Before(deadline) {
 			break
@@ -101,9 +102,13 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 		}
 		measured[at], err = r.Compare(ctx, Case{Chain: chain, DType: s.dtype, Place: p, Seed: c.Options.Seed}, budget/sweepPoints)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.pattern.Sweep[at], err)
+			failed = fmt.Errorf("%s: %w", s.pattern.Sweep[at], err)
+			break
 		}
 		verdicts[at] = measured[at].Verdict
+	}
+	if failed != nil && (ctx.Err() != nil || verdicts[0] == "" || verdicts[len(verdicts)-1] == "") {
+		return failed
 	}
 	entry := schema.Crossover{
 		Pattern: s.pattern.Name, Group: s.pattern.Group, DType: s.dtype, Threads: p.Threads, Along: varying(s.pattern.Sweep),
@@ -125,11 +130,14 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 	}
 	entry.Flips = schema.Flips(entry.Points)
 	entry.Reason = crossoverReason(entry)
-	if at >= 0 {
+	switch {
+	case failed != nil:
+		entry.Reason += fmt.Sprintf("; no points closer, as one failed: %v", failed)
+	case at >= 0:
 		entry.Reason += "; the time was up before the points were closer"
 	}
 	c.Device.FusionCrossovers = append(c.Device.FusionCrossovers, entry)
-	return nil
+	return failed
 }
 
 // nextPoint chooses what to measure next, given the verdicts so far, empty where there

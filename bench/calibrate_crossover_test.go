@@ -140,6 +140,20 @@ func TestSweepFails(t *testing.T) {
 	}
 }
 
+// A point between the ends that fails costs what is closer, not the crossover.
+func TestSweepWithoutAPoint(t *testing.T) {
+	f := newFake()
+	cal := fakeCalibrator(f, schema.Default)
+	f.fails = 25 // ten layouts of each end, and some of the middle
+	err := cal.crossoverSteps()[0].run(context.Background(), 1)
+	if err == nil || len(cal.Device.FusionCrossovers) != 1 {
+		t.Fatalf("%v, %d crossovers", err, len(cal.Device.FusionCrossovers))
+	}
+	if x := cal.Device.FusionCrossovers[0]; len(x.Points) != 2 || !strings.HasSuffix(x.Reason, err.Error()) {
+		t.Errorf("%d points: %s", len(x.Points), x.Reason)
+	}
+}
+
 // Every sweep grows: the profile sorts its points by unfused bytes.
 func TestSweepsGrow(t *testing.T) {
 	swept := 0

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,6 +33,7 @@ type fake struct {
 	last    int     // cases until the device is lost; 0 for never
 	opened  int     // workspaces so far
 	closed  int
+	fails   int // the one that cannot be opened; 0 for none
 
 	executions int                               // of the last run
 	first      time.Duration                     // that the next execution takes at least
@@ -126,7 +128,9 @@ func (f *fake) Open(c Case) (Workspace, error) {
 		f.last = 1
 		return nil, fmt.Errorf("fake: fell off the bus: %w", ErrLost)
 	}
-	f.opened++
+	if f.opened++; f.opened == f.fails {
+		return nil, errors.New("fake: no")
+	}
 	return &fakeWorkspace{f, c, f.opened, map[*Tensor]ref.Field{}, map[string]bool{}}, nil
 }
 

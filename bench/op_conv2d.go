@@ -37,7 +37,7 @@ func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 		In:      inputs,
 		Out:     out,
 		FLOP:    taps * s.P() * s.Q() * s.R * s.S,
-		Padding: taps * (s.P()*s.Q()*s.R*s.S - inside(s.H, s.R, s.P(), params)*inside(s.W, s.S, s.Q(), params)),
+		Padding: taps * (s.P()*s.Q()*s.R*s.S - params.Inside(s.H, s.R, s.P())*params.Inside(s.W, s.S, s.Q())),
 		Params:  params,
 		Ref: func(in []ref.Field, p ref.Precision) ref.Field {
 			var bias ref.Field
@@ -49,13 +49,15 @@ func Conv2d(x, w, b *Tensor, params Conv2dParams) (Op, error) {
 	}, nil
 }
 
-// inside counts, along one direction of an image, the taps of all outputs that are not
+// Inside counts, along one direction of an image, the taps of all outputs that are not
 // padding.
-func inside(size, taps, outputs int64, p Conv2dParams) int64 {
+func (p Conv2dParams) Inside(size, taps, outputs int64) int64 {
 	n := int64(0)
-	for i := range outputs {
-		first := i*p.Stride - p.Pad
-		n += max(min(first+taps, size)-max(first, 0), 0)
+	for tap := range taps { // an output meets it from first to last
+		first := max(p.Pad-tap+p.Stride-1, 0) / p.Stride
+		if reach := size - 1 + p.Pad - tap; reach >= 0 {
+			n += max(min(reach/p.Stride, outputs-1)-first+1, 0)
+		}
 	}
 	return n
 }

@@ -30,7 +30,7 @@ func MaxPool(x *Tensor, params PoolParams) (Op, error) {
 		Name:   "max_pool",
 		In:     []*Tensor{x},
 		Out:    &Tensor{Name: "max_pool", Dims: []int64{x.Dims[0], x.Dims[1], p, q}},
-		FLOP:   planes * inside(h, size, p, taps) * inside(w, size, q, taps),
+		FLOP:   planes * taps.Inside(h, size, p) * taps.Inside(w, size, q),
 		Params: params,
 		Ref: func(in []ref.Field, _ ref.Precision) ref.Field {
 			return ref.Max(func(i, tap int64) ref.Num {

@@ -42,17 +42,25 @@ func (p Pattern) In(d schema.DType) Pattern {
 	return p
 }
 
-// maxElems bounds the elements of one tensor, so that counts of FLOP and bytes
-// stay far from overflowing.
-const maxElems = 1 << 40
+// Bounds of the elements of one tensor, and of the product of all dimensions, so that counts of FLOP and
+// bytes stay far from overflowing.
+const (
+	maxElems   = 1 << 40
+	maxProduct = 1 << 60
+)
 
 // Build makes the chain of a shape for a place. Every dimension but a padding must be 1 at
 // least.
 func (p Pattern) Build(s Shape, on Place) (Chain, error) {
+	product := 1.0
 	for _, d := range s {
 		if d.N < 1 && d.Name != "padding" {
 			return nil, fmt.Errorf("bench: %s %s: %s must be at least 1", p.Name, s, d.Name)
 		}
+		product *= max(1, float64(d.N))
+	}
+	if product > maxProduct {
+		return nil, fmt.Errorf("bench: %s %s: more than counts of it could hold", p.Name, s)
 	}
 	c, err := p.Chain(s, int64(on.Parts()))
 	if err != nil {

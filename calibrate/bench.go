@@ -153,8 +153,9 @@ func (b *benchRun) runner() bench.Runner {
 	return bench.Runner{Backend: b.backend, Settings: b.settings(), Now: time.Now, Memory: b.memory}
 }
 
-// cases are those of the shapes and types.
+// cases are those of the shapes and types. One that fails costs none of the others.
 func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
+	var failed []error
 	for _, s := range b.shapes {
 		for _, d := range b.dtypes {
 			chain, err := b.pattern.In(d).Build(s, b.place)
@@ -162,11 +163,14 @@ func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
 				return err
 			}
 			if err := each(s, bench.Case{Chain: chain, Parts: b.pattern.Parts(chain, d, b.backend), DType: d, Place: b.place, Seed: b.Uint64("seed")}); err != nil {
+				failed = append(failed, fmt.Errorf("%s %s %s: %w", b.pattern.Name, d, s, err))
+			}
+			if err := b.Context.Context.Err(); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // pairs compares fused with unfused.

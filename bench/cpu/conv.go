@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"hwcal/bench"
 )
 
 // convShape is a two-dimensional convolution X[N,C,H,W] * W[K,C/groups,R,S] ->
@@ -43,15 +45,8 @@ func (s convShape) mask(j, n, tap int) int {
 
 // inside is the share of the products that are not with padding.
 func (s convShape) inside() float64 {
-	in := func(size, taps, outputs int) int {
-		n := 0
-		for j := range outputs {
-			at := j*s.stride - s.pad
-			n += max(min(at+taps, size)-max(at, 0), 0)
-		}
-		return n
-	}
-	pairs := in(s.h, s.r, s.p()) * in(s.w, s.s, s.q())
+	p := bench.Conv2dParams{Stride: int64(s.stride), Pad: int64(s.pad)}
+	pairs := p.Inside(int64(s.h), int64(s.r), int64(s.p())) * p.Inside(int64(s.w), int64(s.s), int64(s.q()))
 	return float64(pairs) / float64(s.p()*s.q()*s.r*s.s)
 }
 
