@@ -328,7 +328,7 @@ func (c *Calibrator) orderBandwidth() {
 					e.Warnings = append(e.Warnings, schema.Implausible)
 				}
 			}
-			if slices.Contains(e.Warnings, schema.Implausible) || slices.Contains(e.Warnings, schema.Cached) {
+			if hasAny(e.Warnings, schema.Implausible, schema.Cached) {
 				continue
 			}
 			for _, k := range kinds {
@@ -341,17 +341,6 @@ func (c *Calibrator) orderBandwidth() {
 			}
 		}
 	}
-}
-
-// bandwidth is the best rate of a kernel on a level, 0 if there is none.
-func (c *Calibrator) bandwidth(level schema.Level, pattern string, threads int) float64 {
-	best := 0.0
-	for _, e := range c.Device.Bandwidth {
-		if e.Level == level && e.Pattern == pattern && e.Threads == threads {
-			best = max(best, e.GBps.Best)
-		}
-	}
-	return best
 }
 
 func bandwidthEntry(s Stream, a StreamArrays, p Place, m Measurement) schema.Bandwidth {

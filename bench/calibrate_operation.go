@@ -127,7 +127,7 @@ func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
 		AvgGBps:     float64(e.Bytes) / e.LatencyMS.Mean / 1e6,
 		PeakGBps:    float64(e.Bytes) / e.LatencyMS.Best / 1e6,
 	}
-	t.CeilingGBps, t.CeilingOf = ceiling(c.Device, t.Level, e.Threads)
+	t.CeilingGBps, t.CeilingOf = ceiling(c.Device.Bandwidth, t.Level, e.Threads, "")
 	if t.CeilingGBps == 0 {
 		return nil
 	}
@@ -138,11 +138,12 @@ func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
 	return &t
 }
 
-// ceiling is the best rate of a level on a number of threads, and the kernel that reached it.
-func ceiling(dev schema.Device, level schema.Level, threads int) (gbps float64, pattern string) {
-	for _, b := range dev.Bandwidth {
-		suspect := slices.Contains(b.Warnings, schema.Implausible) || slices.Contains(b.Warnings, schema.Cached)
-		if b.Level == level && b.Threads == threads && !suspect && b.GBps.Best > gbps {
+// ceiling is the best rate of a level on a number of threads, of one kernel of bandwidth or, if that is
+// empty, of any, and the kernel that reached it; 0 if there is none that can be true.
+func ceiling(entries []schema.Bandwidth, level schema.Level, threads int, kernel string) (gbps float64, pattern string) {
+	for _, b := range entries {
+		if b.Level == level && b.Threads == threads && (kernel == "" || b.Pattern == kernel) && b.GBps.Best > gbps &&
+			!hasAny(b.Warnings, schema.Implausible, schema.Cached) {
 			gbps, pattern = b.GBps.Best, b.Pattern
 		}
 	}

@@ -66,12 +66,7 @@ func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp
 func (c *Calibrator) bound(e *schema.Fusion) string {
 	intensity := float64(e.FLOP) / float64(e.FusedBytes)
 	text := fmt.Sprintf("%.3g FLOP/byte", intensity)
-	gbps := 0.0
-	for _, b := range c.Device.Bandwidth {
-		if b.Level == c.levels.outer && b.Threads == e.Threads {
-			gbps = max(gbps, b.GBps.Best)
-		}
-	}
+	gbps, _ := ceiling(c.Device.Bandwidth, c.levels.outer, e.Threads, "")
 	peak := c.peak(e.DType, Place{Threads: e.Threads})
 	switch {
 	case gbps == 0 || peak == 0:
@@ -90,7 +85,8 @@ func (c *Calibrator) intermediates(cs Case) (schema.Level, float64) {
 		largest = max(largest, cs.Chain[i+1:i+2].FusedBytes(cs.DType))
 	}
 	level := c.levels.of(largest, cs.Place.Threads)
-	return level, c.bandwidth(level, "copy", cs.Place.Threads)
+	gbps, _ := ceiling(c.Device.Bandwidth, level, cs.Place.Threads, "copy")
+	return level, gbps
 }
 
 // started is where and how operations are started.

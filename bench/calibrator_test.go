@@ -550,6 +550,11 @@ func TestImplausiblePeakIsNotQuoted(t *testing.T) {
 	if len(dev.Summary.PeakGFLOPS) != 0 {
 		t.Errorf("summary quotes %v", dev.Summary.PeakGFLOPS)
 	}
+	for _, e := range dev.Compute {
+		if e.Efficiency != 0 {
+			t.Errorf("%s %s %s: %g of a peak that cannot be true", e.Operation, e.DType, e.Shape, e.Efficiency)
+		}
+	}
 	if len(warnings) == 0 || warnings[0].Code != schema.Implausible {
 		t.Errorf("warnings %v", warnings)
 	}

@@ -133,11 +133,11 @@ func (c *Calibrator) boundFusion() {
 	}
 }
 
-// peak is the register peak measured on a place, of the best unit; 0 if there is none.
+// peak is the register peak measured on a place, of the best unit; 0 if there is none that can be true.
 func (c *Calibrator) peak(d schema.DType, p Place) float64 {
 	best := 0.0
 	for i := range c.computed {
-		if m := &c.computed[i]; m.operation == "peak_fma" && m.dtype == d && m.place == p {
+		if m := &c.computed[i]; m.operation == "peak_fma" && m.dtype == d && m.place == p && !hasAny(m.Warnings, schema.Implausible) {
 			best = max(best, m.gflops())
 		}
 	}

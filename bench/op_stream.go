@@ -45,6 +45,7 @@ type StreamParams struct {
 	Scalar   float64
 	Checksum bool
 	Passes   int64 // over the arrays in one execution
+	Traffic  int64 // bytes of the arrays that one execution moves
 }
 
 // passBytes is the least that a thread moves over one array in one execution: a
@@ -79,7 +80,7 @@ func (s Stream) Op(arrays StreamArrays) Op {
 		Name:   "stream_" + s.Name,
 		In:     arrays.in[:s.Reads],
 		Out:    arrays.out,
-		Params: StreamParams{s.scalar, s.Writes == 0, arrays.passes},
+		Params: StreamParams{s.scalar, s.Writes == 0, arrays.passes, s.Traffic(arrays)},
 	}
 	if s.Writes == 0 {
 		op.Out = arrays.sum

@@ -56,18 +56,13 @@ func summarize(dev schema.Device) schema.Summary {
 	s := schema.Summary{RidgePoint: map[schema.DType]float64{}}
 	s.PeakGFLOPS = best(dev.Compute, "peak_fma")
 	s.MatmulGFLOPS = best(dev.Compute, "matmul")
-	threads := 0
+	memory, threads := schema.DRAM, 0
 	for _, e := range dev.Bandwidth {
 		if e.Level == schema.DRAM || e.Level == schema.HBM {
-			threads = max(threads, e.Threads)
+			memory, threads = e.Level, max(threads, e.Threads)
 		}
 	}
-	for _, e := range dev.Bandwidth {
-		if e.Threads == threads && (e.Level == schema.DRAM || e.Level == schema.HBM) && e.GBps.Best > s.BandwidthGBps &&
-			!slices.Contains(e.Warnings, schema.Implausible) && !slices.Contains(e.Warnings, schema.Cached) {
-			s.BandwidthGBps, s.BandwidthOf = e.GBps.Best, e.Pattern
-		}
-	}
+	s.BandwidthGBps, s.BandwidthOf = ceiling(dev.Bandwidth, memory, threads, "")
 	if s.BandwidthGBps > 0 {
 		for d, peak := range s.PeakGFLOPS {
 			s.RidgePoint[d] = peak / s.BandwidthGBps

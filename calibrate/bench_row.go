@@ -109,7 +109,7 @@ func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement
 	case bench.ChaseParams:
 		r.Rate, r.Unit = r.LatencyMS.Best*1e6/float64(params.Loads), "ns/load"
 	case bench.StreamParams:
-		r.Rate, r.Unit = float64(r.MemoryBytes*params.Passes)/r.LatencyMS.Best/1e6, "GB/s"
+		r.Rate, r.Unit = float64(params.Traffic)/r.LatencyMS.Best/1e6, "GB/s"
 	}
 	return r
 }

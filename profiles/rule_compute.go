@@ -3,6 +3,7 @@ package profiles
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -131,5 +132,28 @@ func checkBoundBy(c *checker) {
 				}
 			}
 		}
+	}
+}
+
+// checkPadding: what multiplies the padding of a convolution is a part of the FLOP and never all of it, since
+// that part is not held against the register peak; without padding there is none.
+func checkPadding(c *checker) {
+	part := func(path, shape string, flop, padding int64) {
+		most := flop - 1
+		names, values, _ := dimensions(shape)
+		if i := slices.Index(names, "padding"); i >= 0 && values[i] == "0" {
+			most = 0
+		}
+		if padding > most {
+			c.fail(path+"/padding_flops", "more FLOP on padding than there can be", fmt.Sprint(padding), fmt.Sprintf("at most %d", max(0, most)))
+		}
+	}
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			part(path, e.Shape, max(1, e.FLOP), e.PaddingFLOP)
+		}
+	}
+	for path, f := range c.fusions() {
+		part(path, f.Shape, f.FLOP, f.PaddingFLOP)
 	}
 }

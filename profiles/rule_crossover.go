@@ -27,6 +27,9 @@ func checkCrossoverOrder(c *checker) {
 				c.fail(at+"/unfused_bytes", "points are not sorted by size", fmt.Sprint(p.UnfusedBytes),
 					fmt.Sprintf("more than %d", x.Points[i-1].UnfusedBytes))
 			}
+			if i > 0 && slices.Equal(p.InputShape, x.Points[i-1].InputShape) {
+				c.fail(at+"/input_shape", "the shape of the point before", quote(p.Shape), "another")
+			}
 			for j := range names {
 				differ[j] = differ[j] || p.InputShape[j] != first.InputShape[j]
 			}

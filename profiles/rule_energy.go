@@ -1,14 +1,33 @@
 package profiles
 
 import (
+	"fmt"
 	"slices"
 
 	"hwcal/schema"
 )
 
-// checkEnergy: power is energy over time, and what is told per watt follows from both.
+// windowSlack is how much longer than its window what was executed in it may seem: the two are read from
+// clocks that are looked at one behind the other.
+const windowSlack = 1.05
+
+// checkEnergy: power is energy over time, and what is told per watt follows from both; the window had time
+// for the executions. The meters are those of the device.
 func checkEnergy(c *checker) {
 	for at, d := range c.eachDevice() {
+		meters := func(path string, names []string) {
+			for i, name := range names {
+				if slices.Contains(names[:i], name) {
+					c.fail(path, "counts a meter twice", quote(name), "each once")
+				}
+				if !slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Name == name && m.Readable }) {
+					c.fail(path, "names a meter that the device does not have, or that cannot be read", quote(name), "one of "+at+"/power/meters")
+				}
+			}
+		}
+		if idle := d.Power.Idle; idle != nil {
+			meters(at+"/power/idle/meters", idle.Meters)
+		}
 		for path, e := range computes(at, d) {
 			g := e.Energy
 			if g == nil {
@@ -27,11 +46,11 @@ func checkEnergy(c *checker) {
 			if g.MaxWatts != 0 && g.MaxWatts < g.AvgWatts*(1-rounding) {
 				c.fail(path+"/power_max_watts", "below the average", number(g.MaxWatts), "at least "+number(g.AvgWatts))
 			}
-			for _, name := range g.Meters {
-				if !slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Name == name && m.Readable }) {
-					c.fail(path+"/meters", "names a meter that the device does not have, or that cannot be read", quote(name), "one of "+at+"/power/meters")
-				}
+			if least := g.Executions * e.LatencyMS.Min / 1e3; least > windowSlack*g.WindowSeconds {
+				c.fail(path+"/executions", "more executions than the window has time for", number(g.Executions),
+					fmt.Sprintf("at most %s of %s ms in %s s", number(g.WindowSeconds/e.LatencyMS.Min*1e3), number(e.LatencyMS.Min), number(g.WindowSeconds)))
 			}
+			meters(path+"/meters", g.Meters)
 		}
 	}
 }

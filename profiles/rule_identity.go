@@ -2,13 +2,15 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"hwcal/schema"
 )
 
-// checkUnique: no two devices with one id, and no two entries for one case: a
-// reader could not tell which of them to believe.
+// checkUnique: no two devices with one id, and no two entries for one case, whatever its words or
+// its kernel: a reader could not tell which of them to believe.
 func checkUnique(c *checker) {
 	type seen map[string]string
 	once := func(s seen, path, field, key string) {
@@ -37,12 +39,18 @@ func checkUnique(c *checker) {
 		for i, e := range d.NUMA {
 			once(cases, fmt.Sprintf("%s/numa/%d", at, i), "path", fmt.Sprintf("from node %d to memory of node %d", e.Node, e.MemoryNode))
 		}
+		for i, e := range d.Launch {
+			once(cases, fmt.Sprintf("%s/launch/%d", at, i), "launch mode", string(e.Mode))
+		}
+		for i, e := range d.Power.Meters {
+			once(cases, fmt.Sprintf("%s/power/meters/%d", at, i), "meter", quote(e.Name))
+		}
 		for i, e := range d.LatencyTables {
 			once(cases, fmt.Sprintf("%s/latency_tables/%d", at, i), "table", fmt.Sprintf("latency of %s %s", quote(e.Operation), coordinates(e.DType, e.Threads, "")))
 		}
 		for i, e := range d.FusionProfiles {
-			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s%s, %s %s", quote(e.Pattern),
-				coordinates(e.DType, e.Threads, ""), e.Cache, launched(e.Launch), quote(e.Implementation), quote(e.Shape)))
+			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s%s, %v", quote(e.Pattern),
+				coordinates(e.DType, e.Threads, ""), e.Cache, launched(e.Launch), e.InputShape))
 		}
 		for i, e := range d.FusionCrossovers {
 			once(cases, fmt.Sprintf("%s/fusion_crossovers/%d", at, i), "crossover", quote(e.Pattern)+" "+coordinates(e.DType, e.Threads, ""))
@@ -132,6 +140,48 @@ func checkWarningPath(c *checker) {
 	for i, w := range c.Warnings {
 		if _, ok := c.doc.find(w.Path); !ok {
 			c.fail(fmt.Sprintf("/warnings/%d/path", i), "warning points at nothing in the profile", quote(w.Path), "a JSON Pointer that resolves")
+		}
+	}
+}
+
+// checkWarningEntries: the codes of an entry are those of the warnings that point at it or into it, so that readers
+// of either see the same.
+func checkWarningEntries(c *checker) {
+	told := map[string][]schema.Code{}
+	for _, w := range c.Warnings {
+		for path, depth := w.Path, 0; path != "" && depth < deepest; depth++ {
+			told[path] = append(told[path], w.Code)
+			path = path[:max(0, strings.LastIndexByte(path, '/'))]
+		}
+	}
+	each := func(list string, n int, own func(int) []schema.Code) {
+		for i := range n {
+			path := fmt.Sprintf("%s/%d", list, i)
+			for _, code := range own(i) {
+				if !slices.Contains(told[path], code) {
+					c.fail(path+"/warnings", "no warning says why", string(code), "a warning that points at "+path)
+				}
+			}
+			for _, code := range told[path] {
+				if !slices.Contains(own(i), code) {
+					c.fail(path+"/warnings", "lacks the code of a warning that points here", "", string(code))
+				}
+			}
+		}
+	}
+	for at, d := range c.eachDevice() {
+		each(at+"/compute", len(d.Compute), func(i int) []schema.Code { return d.Compute[i].Warnings })
+		each(at+"/bandwidth", len(d.Bandwidth), func(i int) []schema.Code { return d.Bandwidth[i].Warnings })
+		each(at+"/latency", len(d.Latency), func(i int) []schema.Code { return d.Latency[i].Warnings })
+		each(at+"/numa", len(d.NUMA), func(i int) []schema.Code { return d.NUMA[i].Warnings })
+		each(at+"/launch", len(d.Launch), func(i int) []schema.Code { return d.Launch[i].Warnings })
+		each(at+"/operation_profiles", len(d.OperationProfiles), func(i int) []schema.Code { return d.OperationProfiles[i].Warnings })
+		each(at+"/fusion_profiles", len(d.FusionProfiles), func(i int) []schema.Code { return d.FusionProfiles[i].Warnings })
+		for j, x := range d.FusionCrossovers {
+			each(fmt.Sprintf("%s/fusion_crossovers/%d/points", at, j), len(x.Points), func(i int) []schema.Code { return x.Points[i].Warnings })
+		}
+		if d.Quality != nil {
+			each(at+"/quality/controls", len(d.Quality.Controls), func(i int) []schema.Code { return d.Quality.Controls[i].Warnings })
 		}
 	}
 }

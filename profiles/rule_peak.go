@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -33,7 +34,7 @@ func indexPeaks(p *schema.Profile) peakIndex {
 	for i := range p.Devices {
 		d := &p.Devices[i]
 		for _, e := range d.Compute {
-			if e.Operation == peakFMA && e.GFLOPS != nil {
+			if e.Operation == peakFMA && e.GFLOPS != nil && !slices.Contains(e.Warnings, schema.Implausible) {
 				k := peakKey{d, e.DType, e.Threads, e.CoreClass}
 				ix[k] = max(ix[k], e.GFLOPS.Best)
 			}

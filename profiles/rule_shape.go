@@ -10,6 +10,11 @@ import (
 // readers look for any of them.
 func checkShapes(c *checker) {
 	same := func(path, words string, numbers []int64, named map[string]int64) {
+		for i, n := range numbers {
+			if n < 0 {
+				c.fail(fmt.Sprintf("%s/input_shape/%d", path, i), "no size", strconv.FormatInt(n, 10), "at least 0")
+			}
+		}
 		dims, values, ok := dimensions(words)
 		if !ok || len(numbers) == 0 {
 			return

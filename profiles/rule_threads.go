@@ -23,12 +23,14 @@ func checkThreads(c *checker) {
 			}
 		}
 		all := at + "/cpu/used_cpus"
+		classes := map[string]int{}
+		for i, class := range d.CPU.CoreClasses {
+			classes[class.Name] = i
+		}
 		for path, e := range computes(at, d) {
 			of, where := len(d.CPU.UsedCPUs), all
-			for i, class := range d.CPU.CoreClasses {
-				if class.Name == e.CoreClass {
-					of, where = min(of, len(class.CPUs)), fmt.Sprintf("%s/cpu/core_classes/%d/cpus", at, i)
-				}
+			if i, have := classes[e.CoreClass]; have {
+				of, where = min(of, len(d.CPU.CoreClasses[i].CPUs)), fmt.Sprintf("%s/cpu/core_classes/%d/cpus", at, i)
 			}
 			most(path, e.Threads, of, where)
 		}
@@ -41,8 +43,14 @@ func checkThreads(c *checker) {
 		for i, e := range d.FusionCrossovers {
 			most(fmt.Sprintf("%s/fusion_crossovers/%d", at, i), e.Threads, len(d.CPU.UsedCPUs), all)
 		}
+		if d.Quality != nil {
+			for i, k := range d.Quality.Controls {
+				most(fmt.Sprintf("%s/quality/controls/%d", at, i), k.Threads, len(d.CPU.UsedCPUs), all)
+			}
+		}
+		ofNode := nodeCPUs(d.CPU)
 		for i, e := range d.NUMA {
-			most(fmt.Sprintf("%s/numa/%d", at, i), e.Threads, nodeCPUs(d.CPU, e.Node), fmt.Sprintf("node %d among %s", e.Node, all))
+			most(fmt.Sprintf("%s/numa/%d", at, i), e.Threads, ofNode[e.Node], fmt.Sprintf("node %d among %s", e.Node, all))
 		}
 	}
 }
@@ -68,21 +76,21 @@ func checkNoThreads(c *checker, at string, d *schema.Device) {
 	}
 }
 
-// nodeCPUs is the number of CPUs of a node that the run had.
-func nodeCPUs(cpu *schema.CPUInfo, node int) int {
+// nodeCPUs are the numbers of CPUs of the nodes that the run had.
+func nodeCPUs(cpu *schema.CPUInfo) map[int]int {
 	used := map[int]bool{}
 	for _, id := range cpu.UsedCPUs {
 		used[id] = true
 	}
-	n := 0
-	for _, of := range cpu.NUMANodes {
-		for _, id := range of.CPUs {
-			if of.ID == node && used[id] {
-				n++
+	of := map[int]int{}
+	for _, node := range cpu.NUMANodes {
+		for _, id := range node.CPUs {
+			if used[id] {
+				of[node.ID]++
 			}
 		}
 	}
-	return n
+	return of
 }
 
 // checkNUMA: a path leads to a node that the machine has, and there are paths only

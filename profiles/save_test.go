@@ -218,6 +218,7 @@ func TestSaveStandardOutput(t *testing.T) {
 func TestMarshalHasNoNulls(t *testing.T) {
 	p := goldenProfile(t)
 	p.Warnings = nil
+	p.Devices[0].Compute[5].Warnings, p.Devices[0].FusionCrossovers[0].Points[1].Warnings = nil, nil
 	p.Devices[0].FusionProfiles[0].Warnings = nil
 	p.Devices[0].FusionProfiles[1].ExtraParams = nil
 	p.Devices[0].CPU.NUMANodes = nil

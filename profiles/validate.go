@@ -21,6 +21,7 @@ var rules = []rule{
 	{"stat-best", checkStatBest},
 	{"stat-spread", checkStatSpread},
 	{"gflops-consistent", checkGFLOPS},
+	{"padding", checkPadding},
 	{"arithmetic-intensity", checkIntensity},
 	{"shape", checkShapes},
 	{"matmul-shape", checkMatmulShape},
@@ -41,6 +42,7 @@ var rules = []rule{
 	{"fusion-speedup", checkFusionSpeedup},
 	{"fusion-memory", checkFusionMemory},
 	{"fusion-improvement", checkFusionImprovement},
+	{"fusion-explained", checkFusionExplained},
 	{"fusion-verdict", checkFusionVerdict},
 	{"controls", checkControls},
 	{"crossover-order", checkCrossoverOrder},
@@ -57,6 +59,7 @@ var rules = []rule{
 	{"date", checkDate},
 	{"units", checkUnits},
 	{"warning-path", checkWarningPath},
+	{"warning-entry", checkWarningEntries},
 }
 
 // Rules lists the names that a Finding's Rule can have.
