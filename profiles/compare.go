@@ -43,7 +43,7 @@ type Difference struct {
 	What   string `json:"what"` // coordinates, for a person
 	Unit   string `json:"unit"`
 	// Old and New are the best samples, as noise only ever takes away; of a fused
-	// pair they are the speedups.
+	// pair they are the speedups, and the times of both sides that the profile tells.
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
 	// Change is New / Old - 1 (a share), negated where lower is better: above 0 is
@@ -51,7 +51,8 @@ type Difference struct {
 	Change      float64 `json:"change"`
 	Significant bool    `json:"significant"`
 	Verdict     string  `json:"verdict"`
-	// Regression is the kind of regression; empty for none.
+	// Regression is the kind of regression; empty for none. A lower speedup is none: the
+	// times tell whether anything became slower.
 	Regression string `json:"regression,omitempty"`
 	// OldFusion and NewFusion are the verdicts of a fused pair.
 	OldFusion schema.Verdict `json:"old_fusion_verdict,omitempty"`
@@ -123,7 +124,10 @@ func difference(k figureKey, before, after []figure) Difference {
 	case d.Change > 0:
 		d.Verdict, d.Significant = Better, true
 	default:
-		d.Verdict, d.Significant, d.Regression = Worse, true, RegressionWorse
+		d.Verdict, d.Significant = Worse, true
+		if new.fusion == "" {
+			d.Regression = RegressionWorse
+		}
 	}
 	if flipped(old.fusion, new.fusion) && !old.noisy && !new.noisy {
 		d.Regression = RegressionFlip

@@ -27,9 +27,9 @@ type figure struct {
 	unit            string
 	best, low, high float64 // low and high bound the median at 95%
 	lowerIsBetter   bool
-	noisy           bool  // a warning says not to rely on it
-	workingSet      int64 // in bytes; 0 where the key leaves no choice
-	fusion          schema.Verdict
+	noisy           bool           // a warning says not to rely on it
+	workingSet      int64          // in bytes; 0 where the key leaves no choice
+	fusion          schema.Verdict // of a speedup
 }
 
 // figureIndex holds the figures of a profile; a key has several where a level was
@@ -71,13 +71,17 @@ func indexFigures(p *schema.Profile) figureIndex {
 			f.lowerIsBetter = true
 			add(figureKey{GroupLatency, d.ID, "latency " + what}, f, e.Warnings)
 		}
+		for i, e := range d.Launch {
+			f := statFigure(fmt.Sprintf("%s/launch/%d", at, i), "us", e.Microseconds)
+			f.lowerIsBetter = true
+			add(figureKey{GroupLatency, d.ID, "launch" + launched(e.Mode)}, f, e.Warnings)
+		}
 		for i, e := range d.FusionProfiles {
-			f := figure{
-				path: fmt.Sprintf("%s/fusion_profiles/%d", at, i), unit: "x",
-				best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict,
-			}
 			what := fmt.Sprintf("%s %s%s, %s, %s%s", e.Pattern, e.DType, shapeWhat(e.InputShape, e.Shape), onThreads(e.Threads), e.Cache, launched(e.Launch))
-			add(figureKey{GroupFusion, d.ID, what}, f, e.Warnings)
+			speedup, unfused, fused := pairFigures(fmt.Sprintf("%s/fusion_profiles/%d", at, i), &e)
+			add(figureKey{GroupFusion, d.ID, what}, speedup, e.Warnings)
+			add(figureKey{GroupFusion, d.ID, what + ", unfused"}, unfused, e.Warnings)
+			add(figureKey{GroupFusion, d.ID, what + ", fused"}, fused, e.Warnings)
 		}
 	}
 	return ix
@@ -85,6 +89,18 @@ func indexFigures(p *schema.Profile) figureIndex {
 
 func statFigure(path, unit string, s schema.Stat) figure {
 	return figure{path: path, unit: unit, best: s.Best, low: s.CILow, high: s.CIHigh}
+}
+
+// pairFigures are the speedup and both times of a pair. The times have no interval of their
+// own; each gets that of the speedup, relative to it, as if it alone had caused all of it.
+// What moves both sides alike is not in that: the warnings of the pair have to tell.
+func pairFigures(path string, e *schema.Fusion) (speedup, unfused, fused figure) {
+	below, above := e.SpeedupCILow/e.Speedup, e.SpeedupCIHigh/e.Speedup
+	u, f := e.UnfusedLatencyMS, e.FusedLatencyMS
+	speedup = figure{path: path, unit: "x", best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict}
+	unfused = figure{path: path, unit: "ms", best: u, low: u * below, high: u * above, lowerIsBetter: true}
+	fused = figure{path: path, unit: "ms", best: f, low: f / above, high: f / below, lowerIsBetter: true}
+	return speedup, unfused, fused
 }
 
 // computeFigure is the rate, or the time of an operation without FLOP.
@@ -137,7 +153,7 @@ func shapeWhat(numbers []int64, words string) string {
 	return " " + words
 }
 
-// launched says how a pair on a GPU was launched; one is measured in each way.
+// launched says how something on a GPU was launched; it is measured in each way.
 func launched(m schema.LaunchMode) string {
 	if m == "" {
 		return ""

@@ -3,6 +3,7 @@ package profiles
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,7 @@ const (
 	reluTime      = 0 // operation_profiles: 0.21 ms, no FLOP
 	linearFuse    = 0 // fusion_profiles: 1.084, fuse
 	conv2dNeutral = 1 // fusion_profiles: 1.006, neutral
-	goldenFigures = 26
+	goldenFigures = 32
 )
 
 // scale makes a figure k times as high, with its interval.
@@ -51,6 +52,8 @@ func TestCompareOne(t *testing.T) {
 		chase   = "/devices/0/latency/3"
 		relu    = "/devices/0/operation_profiles/0"
 		linear  = "/devices/0/fusion_profiles/0"
+		unfused = linear + ", unfused"
+		fused   = linear + ", fused"
 		conv    = "/devices/0/fusion_profiles/1"
 		nothing = ""
 	)
@@ -83,7 +86,19 @@ func TestCompareOne(t *testing.T) {
 		{"speedup lower, verdict kept", func(o, n *schema.Device) {
 			pair(&o.FusionProfiles[linearFuse], 1.5)
 			pair(&n.FusionProfiles[linearFuse], 1.2)
-		}, linear, Worse, -0.2, RegressionWorse},
+		}, linear, Worse, -0.2, nothing},
+		{"unfused faster", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].UnfusedLatencyMS *= 0.5 }, unfused, Better, 0.5, nothing},
+		{"fused slower", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].FusedLatencyMS *= 1.5 }, fused, Worse, -0.5, RegressionWorse},
+		{"fused slower, within the width of the speedup", func(_, n *schema.Device) {
+			f := &n.FusionProfiles[linearFuse]
+			f.FusedLatencyMS *= 1.04
+			f.SpeedupCIHigh = 1.05 * f.Speedup
+		}, fused, WithinNoise, -0.04, nothing},
+		{"fused slower on a noisy host", func(_, n *schema.Device) {
+			f := &n.FusionProfiles[linearFuse]
+			f.FusedLatencyMS *= 1.5
+			f.Warnings = []schema.Code{schema.NoisyHost}
+		}, fused, Noisy, -0.5, nothing},
 		{"fuse to avoid", func(o, n *schema.Device) {
 			pair(&o.FusionProfiles[linearFuse], 1.25)
 			pair(&n.FusionProfiles[linearFuse], 0.75)
@@ -116,7 +131,11 @@ func TestCompareOne(t *testing.T) {
 				if d.Regression != "" {
 					regressions++
 				}
-				if d.Path != test.path {
+				at := d.Path
+				if _, side, is := strings.Cut(d.What, "warm"); is { // a pair has three figures
+					at += side
+				}
+				if at != test.path {
 					if d.Verdict != Same || d.Change != 0 {
 						t.Errorf("%s: %s by %g", d.What, d.Verdict, d.Change)
 					}
@@ -231,7 +250,11 @@ func TestCompareUnmatched(t *testing.T) {
 		old, new := parsed(t), parsed(t)
 		edit(&new.Devices[0])
 		c := Compare(old, new)
-		if len(c.OnlyOld) != 1 || len(c.OnlyNew) != 1 || c.Summary.Compared != goldenFigures-1 || c.Summary.Regressions != 0 {
+		want := 1
+		if name == "pair" { // the speedup and both times
+			want = 3
+		}
+		if len(c.OnlyOld) != want || len(c.OnlyNew) != want || c.Summary.Compared != goldenFigures-want || c.Summary.Regressions != 0 {
 			t.Errorf("%s: only old %+v, only new %+v, %d compared", name, c.OnlyOld, c.OnlyNew, c.Summary.Compared)
 		}
 	}
@@ -330,5 +353,29 @@ func TestCompareLaunches(t *testing.T) {
 	}
 	if c := Compare(two(1.2), two(0.8)); c.Summary.Flips != 1 || c.Summary.Compared == 0 {
 		t.Errorf("%+v", c.Summary)
+	}
+}
+
+// TestCompareLaunchCosts: what it costs to launch a kernel is a figure of its own in each mode.
+func TestCompareLaunchCosts(t *testing.T) {
+	load := func() *schema.Profile {
+		p, err := Load("../testdata/golden/scripted-gpu.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	old, new := load(), load()
+	for i := range new.Devices[0].Launch {
+		scale(&new.Devices[0].Launch[i].Microseconds, 10)
+	}
+	var worse []string
+	for _, d := range Compare(old, new).Differences {
+		if d.Regression == RegressionWorse {
+			worse = append(worse, d.What)
+		}
+	}
+	if diff := cmp.Diff([]string{"launch, by stream", "launch, by graph"}, worse); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
