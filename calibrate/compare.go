@@ -63,6 +63,9 @@ func compareAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if compared.Summary.Compared == 0 {
+		return errors.New("nothing was compared: the profiles have no figure in common") // a gate must not take this for success
+	}
 	if n := compared.Summary.Regressions; n > 0 {
 		return exitError{exitRegression, errors.New(plural(n, "regression"))}
 	}
