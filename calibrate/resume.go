@@ -68,7 +68,7 @@ func earlier(old *schema.Profile, device int) *bench.Earlier {
 // interruptedName is where an interrupted run leaves what it has: never in place of a
 // whole profile.
 func interruptedName(output, standard string) string {
-	if output == "-" {
+	if profiles.IsStdout(output) {
 		output = standard
 	}
 	return strings.TrimSuffix(output, ".json") + ".interrupted.json"

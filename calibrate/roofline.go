@@ -40,7 +40,7 @@ func rooflineAction(c *cli.Context) error {
 		output = strings.TrimSuffix(path, ".json") + ".svg"
 	}
 	format := strings.TrimPrefix(filepath.Ext(output), ".")
-	if output == "-" {
+	if profiles.IsStdout(output) {
 		format = "svg"
 	}
 	if format != "svg" && format != "png" {
@@ -83,7 +83,7 @@ func rooflineAction(c *cli.Context) error {
 	if err := profiles.Write(output, picture); err != nil {
 		return err
 	}
-	if output != "-" {
+	if !profiles.IsStdout(output) {
 		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)
 	}
 	return nil

@@ -268,7 +268,7 @@ func finish(c *cli.Context, p *schema.Profile, output string) error {
 		return rescue(p, err)
 	}
 	table := c.App.Writer
-	if output == "-" {
+	if profiles.IsStdout(output) {
 		table = c.App.ErrWriter
 	} else {
 		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)

@@ -57,9 +57,9 @@ func writeFile(path string, data []byte) error {
 	switch {
 	case path == "":
 		return errors.New("empty path")
-	case path == "-" || path == "/dev/stdout":
-		// Opening /dev/stdout anew would start at the beginning of a file that
-		// the shell has redirected it to.
+	case IsStdout(path):
+		// Opening it anew would start at the beginning of a file that the shell has
+		// redirected it to.
 		_, err := os.Stdout.Write(data)
 		return err
 	}
@@ -87,6 +87,16 @@ func writeFile(path string, data []byte) error {
 		return err
 	}
 	return replace(target, data, perm, info != nil)
+}
+
+// IsStdout says whether Save writes to standard output under this name, so that nothing else
+// may be printed there.
+func IsStdout(path string) bool {
+	switch filepath.ToSlash(filepath.Clean(path)) {
+	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
 }
 
 // isDescriptor says whether a path names an open file of a process, which
@@ -204,7 +214,7 @@ func syncDir(dir string) {
 // Writable says early whether Save can be expected to succeed, so that nobody
 // measures for minutes in vain. It leaves nothing behind.
 func Writable(path string) error {
-	if path == "-" {
+	if IsStdout(path) {
 		return nil
 	}
 	if isDescriptor(path) {

@@ -191,7 +191,7 @@ func TestSaveErrors(t *testing.T) {
 }
 
 func TestSaveStandardOutput(t *testing.T) {
-	for _, path := range []string{"-", "/dev/stdout"} {
+	for _, path := range []string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
