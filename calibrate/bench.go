@@ -63,7 +63,7 @@ func benchAction(c *cli.Context) error {
 	}
 	switch {
 	case b.Int("control") > 0:
-		return b.controls()
+		err = b.controls()
 	case b.pattern.Fusion():
 		err = b.pairs()
 	case b.pattern.Group == "memory":

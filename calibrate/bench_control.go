@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"strings"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -27,7 +25,9 @@ func (b *benchRun) controls() error {
 			if err != nil {
 				return err
 			}
-			printPair(b.App.Writer, b.pattern, s, c, cmp)
+			row := pairRow(b.pattern, s, c, cmp)
+			row.Against = string(kind)
+			b.rows = append(b.rows, row)
 			switch schema.OutcomeOf(kind, cmp.Verdict) {
 			case schema.ControlPassed:
 				right++
@@ -35,32 +35,11 @@ func (b *benchRun) controls() error {
 				wrong++
 			}
 		}
-		fmt.Fprintf(b.App.Writer, "%d of %d controls passed, %d failed, %d were undecided\n", right, n, wrong, n-right-wrong)
+		fmt.Fprintf(b.App.ErrWriter, "calibrate: %s %s %s: %d of %d controls passed, %d failed, %d were undecided\n",
+			b.pattern.Name, c.DType, s, right, n, wrong, n-right-wrong)
 		if wrong > 0 {
 			return fmt.Errorf("%d of %d controls failed", wrong, n)
 		}
 		return nil
 	})
-}
-
-// printPair prints a pair on one line.
-func printPair(w io.Writer, p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) {
-	e := bench.FusionEntry(p, s, c, cmp)
-	fmt.Fprintf(w, "%s %s %s, %s, %s: %s, speedup %.3f in [%.3f, %.3f], %d blocks, unfused %.4g ms, fused %.4g ms (%.4g GFLOPS), error %.2g%s%s\n",
-		p.Name, c.DType, s, c.Place, cmp.Implementation, e.Verdict, e.Speedup, e.SpeedupCILow, e.SpeedupCIHigh, e.Blocks,
-		e.UnfusedLatencyMS, e.FusedLatencyMS, e.FusedGFLOPS, e.MaxAbsError, clockNote(cmp.ClockMHz), notes(cmp.Notes))
-}
-
-func clockNote(mhz float64) string {
-	if mhz == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", at %.0f MHz", mhz)
-}
-
-func notes(all []string) string {
-	if len(all) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(all, "; ") + ")"
 }

@@ -36,7 +36,7 @@ type benchRow struct {
 	Watts         float64     `json:"power_avg_watts,omitempty"`
 
 	// Against is what the speedup compares with: the unfused operations, or another
-	// implementation.
+	// implementation. Of a control it is the kind, and both sides are unfused.
 	Against string         `json:"against,omitempty"`
 	Speedup float64        `json:"speedup_factor,omitempty"`
 	Low     float64        `json:"speedup_ci_low,omitempty"`
