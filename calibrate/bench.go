@@ -56,9 +56,7 @@ func benchAction(c *cli.Context) error {
 	}
 	defer backend.Close()
 	b.backend, b.place, b.memory = backend, bench.Place{Threads: threadsOf(b.device)}, memoryOf(b.device, machine.Host)
-	if b.pattern.Group == "memory" { // those have their own element type
-		b.dtypes = []schema.DType{schema.FP64}
-	} else if b.dtypes, err = supported(&b.device, backend, b.dtypes); err != nil {
+	if err := b.keepSupported(); err != nil {
 		return err
 	}
 	switch {
@@ -73,6 +71,19 @@ func benchAction(c *cli.Context) error {
 	}
 	if len(b.rows) > 0 {
 		err = errors.Join(b.write(b.App.Writer, b.rows), err)
+	}
+	return err
+}
+
+// keepSupported leaves out the types that the device lacks, unless they were asked for.
+func (b *benchRun) keepSupported() (err error) {
+	if b.pattern.Group == "memory" { // those multiply no matrices
+		return nil
+	}
+	had := len(b.device.Unavailable)
+	b.dtypes, err = supported(&b.device, b.backend, b.dtypes)
+	if lacking := b.device.Unavailable[had:]; err == nil && b.IsSet("dtype") && len(lacking) > 0 {
+		return fmt.Errorf("--dtype %s: %s", lacking[0].What, lacking[0].Reason)
 	}
 	return err
 }
@@ -120,6 +131,12 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	}
 	if b.dtypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return nil, usagef("--dtype: %v", err)
+	}
+	if fp64 := []schema.DType{schema.FP64}; b.pattern.Group == "memory" { // their bytes are those of fp64
+		if c.IsSet("dtype") && !slices.Equal(b.dtypes, fp64) {
+			return nil, usagef("--dtype: %s moves fp64 and no other type", b.pattern.Name)
+		}
+		b.dtypes = fp64
 	}
 	for _, f := range formats {
 		if f.name == c.String("format") {
