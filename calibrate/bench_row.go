@@ -67,7 +67,7 @@ func operationRow(e *schema.Compute, memory int64) benchRow {
 	r := benchRow{
 		Operation: e.Operation, Implementation: e.Implementation, DType: e.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
 		LatencyMS: e.LatencyMS, OpsPerSecond: 1e3 / e.LatencyMS.Median, MemoryBytes: memory,
-		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Bound: boundBy(e),
+		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Notes: []string{}, Bound: boundBy(e),
 	}
 	if e.Energy != nil {
 		r.GFLOPSPerWatt, r.Watts = e.Energy.GFLOPSPerWatt, e.Energy.AvgWatts
@@ -102,7 +102,7 @@ func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement
 	r := benchRow{
 		Operation: p.Name, Implementation: m.Implementation, DType: c.DType, Shape: s.String(), InputShape: s.Values(), Threads: c.Place.Threads,
 		LatencyMS: stat.Summarize(ms, stat.Smaller), MemoryBytes: c.Chain.FusedBytes(c.DType), ClockMHz: m.ClockMHz,
-		Warnings: append([]schema.Code{}, m.Warnings...), Notes: m.Notes,
+		Warnings: append([]schema.Code{}, m.Warnings...), Notes: append([]string{}, m.Notes...),
 	}
 	r.OpsPerSecond = 1e3 / r.LatencyMS.Median
 	switch params := c.Chain[0].Params.(type) {
@@ -125,7 +125,7 @@ func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison)
 		LatencyMS: stat.Summarize([]float64{e.FusedLatencyMS}, stat.Smaller), Rate: e.FusedGFLOPS, Unit: "GFLOPS",
 		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Footprint(), ClockMHz: e.EffectiveClockMHz,
 		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
-		Warnings: e.Warnings, Notes: cmp.Notes,
+		Warnings: e.Warnings, Notes: append([]string{}, cmp.Notes...),
 	}
 	if e.FusedSamplesPerSecond > 0 {
 		r.Rate, r.Unit = e.FusedSamplesPerSecond, samplesPerSecond
