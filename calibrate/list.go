@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,13 +31,23 @@ type catalog interface {
 }
 
 func listCommand() *cli.Command {
-	return &cli.Command{
+	cmd := &cli.Command{
 		Name:      "list",
 		Usage:     "list what can be measured and with what",
 		ArgsUsage: strings.Join(catalogNames(), "|"),
 		Flags:     []cli.Flag{jsonFlag()},
 		Action:    listAction,
 	}
+	cmd.BashComplete = func(c *cli.Context) {
+		if c.NArg() > 0 {
+			cli.DefaultCompleteWithFlags(cmd)(c)
+			return
+		}
+		for _, name := range catalogNames() {
+			fmt.Fprintln(c.App.Writer, name)
+		}
+	}
+	return cmd
 }
 
 func catalogNames() []string {

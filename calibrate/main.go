@@ -77,7 +77,7 @@ func commandNames(app *cli.App) []string {
 // permute moves the flags of a command before its other arguments, where the
 // library wants them: `bench matmul --dtype fp32` is what people type.
 func permute(app *cli.App, args []string) []string {
-	if len(args) < 2 {
+	if len(args) < 2 || args[len(args)-1] == "--generate-bash-completion" { // which the library wants last
 		return args
 	}
 	at := slices.IndexFunc(app.Commands, func(c *cli.Command) bool { return c.HasName(args[1]) })
