@@ -22,15 +22,15 @@ func benchCommand() *cli.Command {
 		ArgsUsage: "OP",
 		Flags: append(shapeFlags(),
 			&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE`: cpu, cuda or cuda:N"},
-			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
-			&cli.StringSliceFlag{Name: "implementation", Usage: "`NAME`s of kernel families or libraries, or all: each is compared with the first (default: the best)"},
-			&cli.IntFlag{Name: "threads", Usage: "`N` threads (default: all that affinity and cgroup allow)"},
+			&cli.StringSliceFlag{Name: "dtype", DefaultText: "all that the device supports", Usage: "`DTYPE`s to measure in"},
+			&cli.StringSliceFlag{Name: "implementation", DefaultText: "the best", Usage: "`NAME`s of kernel families or libraries, or all: each is compared with the first"},
+			&cli.IntFlag{Name: "threads", DefaultText: "all that affinity and cgroup allow", Usage: "`N` threads"},
 			&cli.BoolFlag{Name: "quick", Usage: "less time for each case"},
 			&cli.StringFlag{Name: "format", Value: formats[0].name, Usage: "`FORMAT`: " + strings.Join(formatNames(), ", ")},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
-			&cli.DurationFlag{Name: "budget", Usage: "time for each shape and dtype (default: that of a default run)"},
-			&cli.IntFlag{Name: "control", Usage: "compare the unfused side of a pattern with itself `N` times instead"},
-			&cli.Float64Flag{Name: "effect", Usage: "give one side of a control so much more work, a `SHARE` of 1"},
+			&cli.DurationFlag{Name: "budget", DefaultText: "that of a default run", Usage: "time for each shape and dtype"},
+			&cli.IntFlag{Name: "control", DefaultText: "none", Usage: "compare the unfused side of a pattern with itself `N` times instead"},
+			&cli.Float64Flag{Name: "effect", DefaultText: "none", Usage: "give one side of a control so much more work, a `SHARE` of 1"},
 		),
 		Action: benchAction,
 	}
@@ -60,7 +60,7 @@ func benchAction(c *cli.Context) error {
 		return err
 	}
 	switch {
-	case b.Int("control") > 0:
+	case b.IsSet("control"):
 		err = b.controls()
 	case b.pattern.Fusion():
 		err = b.pairs()
@@ -118,7 +118,7 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	if b.pattern, err = bench.Lookup(c.Args().First()); err != nil {
 		return nil, usagef("%v", err)
 	}
-	if err := positive(c, "budget"); err != nil {
+	if err := positive(c, "budget", "threads", "control"); err != nil {
 		return nil, err
 	}
 	if b.shapes, err = benchShapes(c, b.pattern, b.mode); err != nil {
@@ -149,10 +149,10 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	if b.implementations = c.StringSlice("implementation"); len(b.implementations) > 0 && (b.pattern.Fusion() || b.pattern.Group == "memory") {
 		return nil, usagef("--implementation: want a single operation, not %s", b.pattern.Name)
 	}
-	if c.Int("control") < 0 || c.Int("control") > 0 && !b.pattern.Fusion() {
-		return nil, usagef("--control %d: want a fusion pattern and a positive number", c.Int("control"))
+	if c.IsSet("control") && !b.pattern.Fusion() {
+		return nil, usagef("--control: want a fusion pattern, not %s", b.pattern.Name)
 	}
-	if e := c.Float64("effect"); c.IsSet("effect") && (!(e >= 0.001 && e <= 1) || c.Int("control") == 0) {
+	if e := c.Float64("effect"); c.IsSet("effect") && (!(e >= 0.001 && e <= 1) || !c.IsSet("control")) {
 		return nil, usagef("--effect %g: want a share from 0.001 to 1, and --control", e)
 	}
 	return b, nil

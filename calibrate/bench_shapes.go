@@ -34,7 +34,7 @@ var namedSizes = []struct {
 
 func shapeFlags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "shape", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024 (default: those of a default run)"},
+		&cli.StringFlag{Name: "shape", DefaultText: "those of a default run", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024"},
 		&cli.StringFlag{Name: "size", Usage: "named `SIZE`, see calibrate list sizes"},
 	}
 	for _, a := range axes {

@@ -79,7 +79,7 @@ func (i *interruption) watch() (context.Context, func()) {
 				return
 			}
 		}
-		fmt.Fprintln(i.stderr, "\ncalibrate: interrupted, nothing was written")
+		fmt.Fprintln(i.stderr, "\ncalibrate: interrupted")
 		i.exit(exitInterrupted)
 	}()
 	return ctx, func() { close(done) }

@@ -39,7 +39,7 @@ func TestInterruption(t *testing.T) {
 		<-ctx.Done()
 		select {
 		case code := <-exited:
-			if !c.exits || code != exitInterrupted || !strings.HasSuffix(stderr.String(), "nothing was written\n") {
+			if !c.exits || code != exitInterrupted || !strings.HasSuffix(stderr.String(), "\ncalibrate: interrupted\n") {
 				t.Errorf("%+v: exits with %d: %s", c, code, &stderr)
 			}
 		case <-time.After(3 * grace):

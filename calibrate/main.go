@@ -28,7 +28,7 @@ func calibrate(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && exitCode(err) != exitInterrupted:
-		fmt.Fprintln(stderr, "calibrate: interrupted, nothing was written")
+		fmt.Fprintln(stderr, "calibrate: interrupted")
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "calibrate: %v\n", err)

@@ -123,3 +123,18 @@ func TestReadmeNamesEverything(t *testing.T) {
 		}
 	}
 }
+
+// TestHelp: each flag tells one default, and none that stands for no number.
+func TestHelp(t *testing.T) {
+	for _, name := range commandNames(newApp(&bytes.Buffer{}, &bytes.Buffer{})) {
+		var out bytes.Buffer
+		if code := calibrate([]string{"calibrate", name, "--help"}, &out, &out); code != 0 {
+			t.Errorf("%s --help: exit code %d", name, code)
+		}
+		for line := range strings.Lines(out.String()) {
+			if strings.Count(line, "(default: ") > 1 || strings.Contains(line, "(default: 0") {
+				t.Errorf("%s --help: %s", name, line)
+			}
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // loadInterrupted reads the profile that --resume names and holds it against the run
-// that p will be.
+// that p will be. A run that it does not belong to is asked for by a wrong command line.
 func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 	data, err := profiles.ReadFile(file)
 	if err != nil {
@@ -30,20 +30,20 @@ func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 	}
 	switch was, is := old.Metadata, p.Metadata; {
 	case was.Mode != is.Mode:
-		return nil, fmt.Errorf("%s is of mode %s, not %s", file, was.Mode, is.Mode)
+		return nil, usagef("%s is of mode %s, not %s", file, was.Mode, is.Mode)
 	case was.Fingerprint != is.Fingerprint:
-		return nil, fmt.Errorf("%s is of other devices: %s", file, was.HardwareName)
+		return nil, usagef("%s is of other devices: %s", file, was.HardwareName)
 	case was.ToolVersion != is.ToolVersion:
-		return nil, fmt.Errorf("%s is by calibrate %s, not %s", file, was.ToolVersion, is.ToolVersion)
+		return nil, usagef("%s is by calibrate %s, not %s", file, was.ToolVersion, is.ToolVersion)
 	case was.Seed != is.Seed:
-		return nil, fmt.Errorf("%s has the seed %d, not %d", file, was.Seed, is.Seed)
+		return nil, usagef("%s has the seed %d, not %d", file, was.Seed, is.Seed)
 	}
 	for _, d := range old.Devices {
 		if d.Resume != nil {
 			return old, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is whole: there is nothing to resume", file)
+	return nil, usagef("%s is whole: there is nothing to resume", file)
 }
 
 // earlier is what an interrupted profile has of a device; nil if there is none.
@@ -71,7 +71,7 @@ func interruptedName(output, standard string) string {
 	if profiles.IsStdout(output) {
 		output = standard
 	}
-	return strings.TrimSuffix(output, ".json") + ".interrupted.json"
+	return stem(output) + ".interrupted.json"
 }
 
 // keepInterrupted writes what was measured and says how to go on.

@@ -19,10 +19,10 @@ func rooflineCommand() *cli.Command {
 		Usage:     "draw what binds a device, and what its operations reach under that, as SVG or PNG",
 		ArgsUsage: "FILE",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE`.svg or FILE.png to write (default: beside the profile, as SVG); - is standard output, as SVG"},
-			&cli.StringFlag{Name: "device", Usage: "`ID` of a device of the profile (default: its first)"},
-			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to draw (default: all that were measured)"},
-			&cli.IntFlag{Name: "threads", Usage: "`N` threads (default: the most that were measured)"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "beside the profile, as SVG", Usage: "`FILE`.svg or FILE.png to write; - is standard output, as SVG"},
+			&cli.StringFlag{Name: "device", DefaultText: "its first", Usage: "`ID` of a device of the profile"},
+			&cli.StringSliceFlag{Name: "dtype", DefaultText: "all that were measured", Usage: "`DTYPE`s to draw"},
+			&cli.IntFlag{Name: "threads", DefaultText: "the most that were measured", Usage: "`N` threads"},
 		},
 		Action: rooflineAction,
 	}
@@ -37,9 +37,9 @@ func rooflineAction(c *cli.Context) error {
 	case output == "" && path == "-":
 		return usagef("a profile from standard input has no name for the picture: give it with -o")
 	case output == "":
-		output = strings.TrimSuffix(path, ".json") + ".svg"
+		output = stem(path) + ".svg"
 	}
-	format := strings.TrimPrefix(filepath.Ext(output), ".")
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(output), "."))
 	if profiles.IsStdout(output) {
 		format = "svg"
 	}
@@ -50,8 +50,8 @@ func rooflineAction(c *cli.Context) error {
 	if err != nil {
 		return usagef("--dtype: %v", err)
 	}
-	if c.IsSet("threads") && c.Int("threads") < 1 {
-		return usagef("--threads %d: want a number above 0", c.Int("threads"))
+	if err := positive(c, "threads"); err != nil {
+		return err
 	}
 	if err := profiles.Writable(output); err != nil {
 		return err

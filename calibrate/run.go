@@ -23,18 +23,18 @@ func runCommand() *cli.Command {
 		Name:  "run",
 		Usage: "measure this machine and write its profile",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "device", Value: "all", Usage: "`cpu`, cuda, cuda:N or all that can be measured"},
+			&cli.StringFlag{Name: "device", Value: "all", Usage: "`DEVICE`: cpu, cuda, cuda:N or all that can be measured"},
 			&cli.BoolFlag{Name: "quick", Usage: "at most 30 s on two cores"},
 			&cli.BoolFlag{Name: "full", Usage: "more shapes and more time for each"},
 			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, " + strings.Join(bench.FusionGroups, ", ") + " or `NAME`s"},
 			&cli.StringFlag{Name: "shapes", Usage: "`FILE` of shapes by fusion pattern, in place of the mode's; patterns that neither it nor --fusion-patterns names are left out"},
-			&cli.StringSliceFlag{Name: "dtype", Usage: "`DTYPE`s to measure in (default: all that the device supports)"},
-			&cli.IntFlag{Name: "threads", Usage: "`N` threads at most (default: all that affinity and cgroup allow)"},
+			&cli.StringSliceFlag{Name: "dtype", DefaultText: "all that the device supports", Usage: "`DTYPE`s to measure in"},
+			&cli.IntFlag{Name: "threads", DefaultText: "all that affinity and cgroup allow", Usage: "`N` threads at most"},
 			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},
-			&cli.Float64Flag{Name: "peak-gflops", Usage: "theoretical fp32 peak in GFLOPS, where it cannot be detected"},
-			&cli.Float64Flag{Name: "peak-bandwidth", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write (default: <hardware>.json); - is standard output"},
-			&cli.DurationFlag{Name: "budget", Usage: "time for the whole run (default: 26s quick, 114s, 15m full)"},
+			&cli.Float64Flag{Name: "peak-gflops", DefaultText: "detected", Usage: "theoretical fp32 peak in GFLOPS, where it cannot be detected"},
+			&cli.Float64Flag{Name: "peak-bandwidth", DefaultText: "detected", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "<hardware>.json", Usage: "`FILE` to write; - is standard output"},
+			&cli.DurationFlag{Name: "budget", DefaultText: "26s quick, 114s, 15m full", Usage: "time for the whole run"},
 			&cli.StringFlag{Name: "resume", Usage: "interrupted profile, a `FILE`, that a --full run with the same flags continues"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or inconclusive"},
@@ -90,7 +90,7 @@ func runAction(c *cli.Context) error {
 	var old *schema.Profile
 	if c.IsSet("resume") {
 		if old, err = loadInterrupted(c.String("resume"), p); err != nil {
-			return usagef("--resume: %v", err)
+			return fmt.Errorf("--resume: %w", err)
 		}
 		p.Metadata.CalibrationDate = old.Metadata.CalibrationDate
 		p.Metadata.DurationSeconds = old.Metadata.DurationSeconds
@@ -176,7 +176,7 @@ func selectPatterns(c *cli.Context) ([]bench.Pattern, error) {
 		return nil, usagef("--fusion-patterns none and --shapes exclude each other")
 	}
 	if ps, err = withShapes(c.String("shapes"), ps); err != nil {
-		return nil, usagef("--shapes: %v", err)
+		return nil, fmt.Errorf("--shapes: %w", err)
 	}
 	return ps, nil
 }

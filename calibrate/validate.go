@@ -34,9 +34,13 @@ func validateAction(c *cli.Context) error {
 	if !c.Args().Present() {
 		return usagef("validate wants one file at least; - is standard input")
 	}
+	paths := c.Args().Slice()
+	if i := slices.Index(paths, "-"); i >= 0 && slices.Contains(paths[i+1:], "-") {
+		return usagef("validate can read one of the files only from standard input")
+	}
 	var reports []profiles.Report
 	invalid := 0
-	for _, path := range c.Args().Slice() {
+	for _, path := range paths {
 		findings, err := profiles.ValidateFile(path)
 		if err != nil {
 			message := strings.TrimPrefix(err.Error(), "profiles: ")
