@@ -36,42 +36,6 @@ func (Verdict) JSONSchema() *jsonschema.Schema {
 		Fuse, Neutral, Avoid, Inconclusive)
 }
 
-// Code names a warning. Codes are stable: scripts match on them.
-type Code string
-
-const (
-	Implausible       Code = "implausible"
-	Cached            Code = "cached"
-	Throttled         Code = "throttled"
-	NoisyHost         Code = "noisy_host"
-	AboveTraffic      Code = "speedup_above_traffic"
-	AbovePeak         Code = "efficiency_above_peak"
-	DRAMLimited       Code = "dram_working_set_limited"
-	Mismatch          Code = "mismatch"
-	ClockUnsettled    Code = "clock_unsettled"
-	LevelNotSeen      Code = "level_not_seen"
-	LevelNotClaimed   Code = "level_not_claimed"
-	Failed            Code = "failed"
-	BudgetSpent       Code = "budget_spent"
-	Interrupted       Code = "interrupted"
-	PeakBelowMeasured Code = "theoretical_peak_below_measured"
-	ControlsFailed    Code = "controls_failed"
-	PowerCapped       Code = "power_capped"
-	DeviceShared      Code = "device_shared"
-	MemoryErrors      Code = "memory_errors"
-	OutOfMemory       Code = "out_of_memory"
-	DeviceLost        Code = "device_lost"
-	Unstable          Code = "unstable"
-	WorkersApart      Code = "workers_apart"
-)
-
-func (Code) JSONSchema() *jsonschema.Schema {
-	return enum("Stable name of the warning.",
-		Implausible, Cached, Throttled, NoisyHost, AboveTraffic, AbovePeak, DRAMLimited, Mismatch,
-		ClockUnsettled, LevelNotSeen, LevelNotClaimed, Failed, BudgetSpent, Interrupted, PeakBelowMeasured, ControlsFailed,
-		PowerCapped, DeviceShared, MemoryErrors, OutOfMemory, DeviceLost, Unstable, WorkersApart)
-}
-
 // Level is a level of the memory hierarchy.
 type Level string
 
