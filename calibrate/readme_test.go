@@ -5,10 +5,14 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"hwcal/bench"
+	"hwcal/schema"
 )
 
 func readText(t *testing.T, name string) string {
@@ -120,6 +124,33 @@ func TestReadmeNamesEverything(t *testing.T) {
 	for _, target := range regexp.MustCompile("`make ([a-z]+)`").FindAllStringSubmatch(readme, -1) {
 		if !strings.Contains(readText(t, "../Makefile"), "\n"+target[1]+":") {
 			t.Errorf("the README names make %s, which the Makefile does not have", target[1])
+		}
+	}
+}
+
+// TestReadmeCountsFLOP holds the table of FLOP against what the single operations count: what comes
+// on top for a row or a result is less than one an element.
+func TestReadmeCountsFLOP(t *testing.T) {
+	told := map[string]string{} // FLOP an element, by operation
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d) an element \| (.*) \|$`).FindAllStringSubmatch(readText(t, "../README.md"), -1) {
+		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row[2], -1) {
+			told[name[1]] = row[1]
+		}
+	}
+	for _, p := range bench.Singles() {
+		if p.Name == "conv2d" || p.Name == "max_pool" {
+			continue // have no number an element
+		}
+		chain, err := p.Build(p.Shapes(schema.Full)[0], bench.Place{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		elements := chain[0].Out.Elems()
+		if len(chain[0].In) > 0 {
+			elements = chain[0].In[0].Elems()
+		}
+		if want := strconv.FormatInt(chain.FLOP()/elements, 10); told[p.Name] != want {
+			t.Errorf("%s: the README tells %q FLOP an element, not %s", p.Name, told[p.Name], want)
 		}
 	}
 }
