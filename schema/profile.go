@@ -72,6 +72,6 @@ type Warning struct {
 
 // Unavailable is a figure that the profile does not have, and why.
 type Unavailable struct {
-	What   string `json:"what" jsonschema:"minLength=1" jsonschema_description:"What is missing."`
+	What   string `json:"what" jsonschema:"minLength=1" jsonschema_description:"What is missing: a field of the device, its names joined by dots (summary.peak_gflops, isa.avx512f); an element type; an operation or pattern, with its element type if it lacks in that only; a step of the run as it calls it (OPERATION DTYPE SHAPE, 2 threads, for a pair with its cache and launch; bandwidth L3, 2 threads); a library; or measurements, for all. It is for a person: what is there is found by the fields of the entries."`
 	Reason string `json:"reason" jsonschema:"minLength=1" jsonschema_description:"Why it is missing and, where there is a way, what would make it available."`
 }

@@ -25,7 +25,7 @@ type Compute struct {
 	Threads             int      `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	CoreClass           string   `json:"core_class,omitempty" jsonschema_description:"Class of the cores that ran it, on hybrid machines."`
 	Shape               string   `json:"shape,omitempty" jsonschema_description:"Shape in words, e.g. m=512 n=1024 k=1024."`
-	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers: m, n, k for matmul and matmul_packed; batch, m, n, k for matmul_batched."`
+	InputShape          []int64  `json:"input_shape,omitempty" jsonschema_description:"Shape as numbers, in the order of the words in shape: m, n, k for matmul and matmul_packed; batch, m, n, k for matmul_batched; batch, seq, dim for most others."`
 	FLOP                int64    `json:"flops" jsonschema:"minimum=0" jsonschema_description:"FLOP (a count) of one execution."`
 	PaddingFLOP         int64    `json:"padding_flops,omitempty" jsonschema:"minimum=1" jsonschema_description:"Those of flops (a count) that multiply the padding of a convolution, which a kernel may leave out; absent if there are none. The register peak bounds the rate of the others."`
 	Bytes               int64    `json:"bytes" jsonschema:"minimum=0" jsonschema_description:"Compulsory traffic of one execution in bytes; 0 for kernels that stay in registers."`
@@ -69,21 +69,22 @@ type Energy struct {
 	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window, a number of degrees Celsius; absent where it cannot be read."`
 }
 
-// LatencyTable is the time of an operation over what it moves, to interpolate.
+// LatencyTable is the time of an operation over what it moves: points to interpolate, and a line that
+// tells overhead from traffic.
 type LatencyTable struct {
 	Operation string         `json:"operation" jsonschema:"minLength=1" jsonschema_description:"Name of the operation."`
 	DType     DType          `json:"dtype"`
 	Threads   int            `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
-	Points    []LatencyPoint `json:"points" jsonschema:"minItems=3" jsonschema_description:"Median times of operation_profiles, sorted by bytes."`
+	Points    []LatencyPoint `json:"points" jsonschema:"minItems=3" jsonschema_description:"Median times of operation_profiles, sorted by bytes. Interpolate between these for the time at another size."`
 	// The line is latency = overhead + bytes / rate, by least squares of the relative deviation.
 	OverheadUS    float64 `json:"overhead_microseconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Intercept of the straight line through the points (least squares of the relative deviations) in microseconds: what a call or launch costs; absent where it is not positive."`
 	IncrementGBps float64 `json:"incremental_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"1 / slope of that line in GB/s (1e9 bytes per second); absent where it is not positive."`
-	Deviation     float64 `json:"largest_deviation" jsonschema:"minimum=0" jsonschema_description:"Largest relative deviation of a point from that line (a share)."`
+	Deviation     float64 `json:"largest_deviation" jsonschema:"minimum=0" jsonschema_description:"Largest relative deviation of a point from that line (a share): tens of percent where the points are in several levels of memory, so that the line does not tell times."`
 }
 
 // LatencyPoint is one shape of an operation.
 type LatencyPoint struct {
-	InputShape []int64 `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, as in operation_profiles."`
+	InputShape []int64 `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape of the entry in operation_profiles."`
 	Bytes      int64   `json:"bytes" jsonschema:"minimum=1" jsonschema_description:"Compulsory traffic of one execution in bytes."`
 	LatencyMS  float64 `json:"latency_ms" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Median time of one execution in milliseconds."`
 }
@@ -94,7 +95,7 @@ type Bandwidth struct {
 	Pattern           string  `json:"pattern" jsonschema:"minLength=1" jsonschema_description:"Kernel: read, read4, write, write_nt, copy, copy_nt, copy_nt4, scale, add, triad, triad_nt (4: in four streams, nt: non-temporal); on the level host_link host_to_device, device_to_host. Bytes are STREAM's: write-allocate is not counted; of a link what crosses it."`
 	Implementation    string  `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Kernel that was measured."`
 	Threads           int     `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
-	WorkingSetBytes   int64   `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes touched by all threads together."`
+	WorkingSetBytes   int64   `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes touched by all threads together: one array of read and write, two of copy and scale, three of add and triad. Of read each level has several, the points of its curve; that on which the other kernels were measured is that of write."`
 	GBps              Stat    `json:"gbps" jsonschema_description:"Rate in GB/s (1e9 bytes per second)."`
 	EffectiveClockMHz float64 `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	Warnings          []Code  `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
