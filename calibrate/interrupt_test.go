@@ -24,7 +24,7 @@ func TestInterruption(t *testing.T) {
 		signals int
 		apart   time.Duration
 		exits   bool
-	}{{false, 1, 0, true}, {false, 2, 0, true}, {true, 1, 0, false}, {true, 2, 0, false}, {true, 2, together, true}} {
+	}{{false, 1, 0, true}, {false, 2, 0, true}, {true, 1, 0, false}, {true, 2, 0, false}, {true, 2, 2 * together, true}} {
 		var stderr strings.Builder
 		exited := make(chan int, 1)
 		i := &interruption{signals: make(chan os.Signal, 2), stderr: &stderr, exit: func(code int) { exited <- code }}
