@@ -9,12 +9,13 @@ import "slices"
 // Obviously Wrong, 2009). So the blocks of a pair take turns between layouts, each with tensors of
 // its own, and the interval is that of the median layout.
 
-// layoutBytes is what the tensors of all layouts of a case take together, at most: what is larger lies
-// on so many pages that it has its average within itself.
-const layoutBytes = 64 << 20
+// layoutBytes is what the tensors of all layouts of a case take together, at most: what is larger than a fifth
+// of it lies on so many pages that it has its average within itself. The medians of two layouts are an interval
+// that misses the median of all every other time, those of five every sixteenth: fewer say nothing.
+const layoutBytes = 256 << 20
 
 // layoutCounts divide the looks, so that each layout counts alike.
-var layoutCounts = []int64{10, 5, 2, 1}
+var layoutCounts = []int64{10, 5, 1}
 
 // layout is one place in memory of a pair.
 type layout struct {
