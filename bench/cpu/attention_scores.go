@@ -62,8 +62,8 @@ func (a *attention[T]) qkTSoftmax(mem []byte, q, k, p []T) (func(w *worker), err
 			if block == s.blocks-1 {
 				plan, gs = s.last, lasts[w.id]
 			}
-			c := head(p, h, a.sq, a.sk).from(block*s.rows, plan.m)
-			x := plain(head(q, h, a.sq, a.d).from(block*s.rows, plan.m))
+			c := head(p, h, a.sq, a.sk).rowsOf(block*s.rows, plan.m)
+			x := plain(head(q, h, a.sq, a.d).rowsOf(block*s.rows, plan.m))
 			plan.serial(gs, &x, &keys, &c, nil)
 			a.vec.softmax(c.data, c.ld, c.data, c.ld, nil, 0, plan.m, a.sk, a.scale)
 		}

@@ -64,7 +64,7 @@ func (b *batch[T]) kernel(scratch [][]byte, operands func(head int) (x, y, c mat
 		x, y, c := operands(head)
 		for part := range b.parts {
 			plan := b.plan(part)
-			products = append(products, product[T]{plain(x.from(part*b.rows, plan.m)), plain(y), c.from(part*b.rows, plan.m)})
+			products = append(products, product[T]{plain(x.rowsOf(part*b.rows, plan.m)), plain(y), c.rowsOf(part*b.rows, plan.m)})
 		}
 	}
 	return func(w *worker) {
@@ -97,12 +97,6 @@ func (b *batch[T]) plan(part int) *gemm[T] {
 		return b.last
 	}
 	return b.whole
-}
-
-// from is the view of n rows, from row i on.
-func (m matrix[T]) from(i, n int) matrix[T] {
-	m.data, m.rows = m.data[i*m.ld:], n
-	return m
 }
 
 // head is the view of one head of a tensor [heads, rows, cols].

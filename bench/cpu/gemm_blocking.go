@@ -1,6 +1,10 @@
 package cpu
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"hwcal/bench"
+)
 
 // cacheSizes are the data caches in bytes: L1 and L2 of one core, L3 as far as
 // the workers share it.
@@ -98,6 +102,6 @@ func newGrid(threads, m, n, mr, nr int) grid {
 // part is the half-open range of n, in whole grains, that belongs to one of
 // several.
 func part(n, grain, i, of int) (lo, hi int) {
-	grains := ceilDiv(n, grain)
-	return min(grains*i/of*grain, n), min(grains*(i+1)/of*grain, n)
+	from, to := bench.Part(int64(n), int64(grain), int64(i), int64(of))
+	return int(from), int(to)
 }

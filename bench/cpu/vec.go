@@ -31,32 +31,29 @@ func (f mapKernel[T]) storing(nt bool) mapKernel[T] {
 // 200 bits). u is 2^-24 or 2^-53. NaN gives NaN, and the limits at infinity are
 // exact. exp underflows gradually.
 type vecKernels[T float] struct {
-	exp           mapKernel[T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
-	erf           mapKernel[T] // erf(x); 2.6 ulp fp32, 2.7 ulp fp64
-	tanh          mapKernel[T] // tanh(x); 2.5 ulp fp32, 2.5 ulp fp64
-	relu          mapKernel[T] // max(x, 0), NaN for NaN
-	gelu          mapKernel[T] // x/2 (1 + erf(x/sqrt 2)); 1.2 u|x| fp32, 2.2 u|x| fp64
-	silu          mapKernel[T] // x/(1 + e^-x)
-	scale         mapKernel[T] // a x
-	addScalar     mapKernel[T] // x + b
-	addScalarRelu mapKernel[T] // max(x + b, 0)
-	affine        mapKernel[T] // a x + b
-	affineRelu    mapKernel[T] // max(a x + b, 0)
-	add           mapKernel[T] // x + y
-	addRelu       mapKernel[T] // max(x + y, 0)
-	addGelu       mapKernel[T] // gelu(x + y)
-	addSilu       mapKernel[T] // silu(x + y)
-	siluMul       mapKernel[T] // silu(x) y
-	mul           mapKernel[T] // x y
-	sub           mapKernel[T] // x - y
-	div           mapKernel[T] // x / y
-	max           mapKernel[T] // max(x, y)
-	maxFar        mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
-	addFar        mapKernel[T] // x + y, likewise
-	geluTanh      mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-	sigmoid       mapKernel[T] // 1/(1 + e^-x)
-	copy          mapKernel[T] // x
-	set           mapKernel[T] // b; src is not read
+	exp      mapKernel[T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
+	erf      mapKernel[T] // erf(x); 2.6 ulp fp32, 2.7 ulp fp64
+	tanh     mapKernel[T] // tanh(x); 2.5 ulp fp32, 2.5 ulp fp64
+	relu     mapKernel[T] // max(x, 0), NaN for NaN
+	gelu     mapKernel[T] // x/2 (1 + erf(x/sqrt 2)); 1.2 u|x| fp32, 2.2 u|x| fp64
+	silu     mapKernel[T] // x/(1 + e^-x)
+	scale    mapKernel[T] // a x
+	affine   mapKernel[T] // a x + b
+	add      mapKernel[T] // x + y
+	addRelu  mapKernel[T] // max(x + y, 0)
+	addGelu  mapKernel[T] // gelu(x + y)
+	addSilu  mapKernel[T] // silu(x + y)
+	siluMul  mapKernel[T] // silu(x) y
+	mul      mapKernel[T] // x y
+	sub      mapKernel[T] // x - y
+	div      mapKernel[T] // x / y
+	max      mapKernel[T] // max(x, y)
+	maxFar   mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
+	addFar   mapKernel[T] // x + y, likewise
+	geluTanh mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+	sigmoid  mapKernel[T] // 1/(1 + e^-x)
+	copy     mapKernel[T] // x
+	set      mapKernel[T] // b; src is not read
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
 	affineRows func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)

@@ -45,28 +45,10 @@ func vecScaleF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float
 func vecScaleF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecAddScalarF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecAddScalarF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecAddScalarReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecAddScalarReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
 func vecAffineF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
 func vecAffineF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecAffineReluF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
-
-//go:noescape
-func vecAffineReluF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
 func vecAffineRowsF64AVX512(dst, src, a, b *float64, ldd, lds, m, n int, nt bool)

@@ -117,38 +117,6 @@ func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //go:noescape
 func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
-// vecAddScalarF32AVX512:
-//
-//	for i := range m {
-//		for j := range n {
-//			dst[i*ldd+j] = src[i*lds+j] + b
-//		}
-//	}
-//
-//go:noescape
-func vecAddScalarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecAddScalarF32AVX2 is the same loop.
-//
-//go:noescape
-func vecAddScalarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecAddScalarReluF32AVX512:
-//
-//	for i := range m {
-//		for j := range n {
-//			dst[i*ldd+j] = max(src[i*lds+j]+b, 0)
-//		}
-//	}
-//
-//go:noescape
-func vecAddScalarReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecAddScalarReluF32AVX2 is the same loop.
-//
-//go:noescape
-func vecAddScalarReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
 // vecAffineF32AVX512:
 //
 //	for i := range m {
@@ -164,22 +132,6 @@ func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b floa
 //
 //go:noescape
 func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecAffineReluF32AVX512:
-//
-//	for i := range m {
-//		for j := range n {
-//			dst[i*ldd+j] = max(a*src[i*lds+j]+b, 0)
-//		}
-//	}
-//
-//go:noescape
-func vecAffineReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
-
-// vecAffineReluF32AVX2 is the same loop.
-//
-//go:noescape
-func vecAffineReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
 
 // vecGeluTanhF32AVX512:
 //

@@ -9,49 +9,46 @@ import (
 // package math, rounded once.
 func vecPortable[T float]() vecKernels[T] {
 	return vecKernels[T]{
-		exp:           unary[T](math.Exp),
-		erf:           unary[T](math.Erf),
-		tanh:          unary[T](math.Tanh),
-		gelu:          unary[T](gelu),
-		silu:          unary[T](silu),
-		relu:          rows(reluRow[T]),
-		scale:         rows(scaleRow[T]),
-		addScalar:     rows(addScalarRow[T]),
-		addScalarRelu: rows(addScalarReluRow[T]),
-		affine:        rows(affineRow[T]),
-		affineRelu:    rows(affineReluRow[T]),
-		add:           rows(addRow[T]),
-		addRelu:       rows(addReluRow[T]),
-		addGelu:       rows(addGeluRow[T]),
-		addSilu:       rows(addSiluRow[T]),
-		siluMul:       rows(siluMulRow[T]),
-		mul:           rows(mulRow[T]),
-		sub:           rows(subRow[T]),
-		div:           rows(divRow[T]),
-		max:           rows(maxRow[T]),
-		maxFar:        rows(maxRow[T]),
-		addFar:        rows(addRow[T]),
-		geluTanh:      unary[T](geluTanh),
-		sigmoid:       unary[T](sigmoid),
-		copy:          rows(copyRow[T]),
-		set:           rows(setRow[T]),
-		affineRows:    affineRowsPortable[T],
-		dropout:       dropoutPortable[T],
-		softmaxRows:   softmaxRowsPortable[T],
-		colMax:        colMaxPortable[T],
-		colExpSum:     colExpSumPortable[T],
-		dots:          dotsPortable[T],
-		copyColumns:   copyColumnsPortable[T],
-		gatherRows:    gatherRowsPortable[T],
-		rowDistance:   rowDistancePortable[T],
-		rowSums:       rowSumsPortable[T],
-		rowMaxes:      rowMaxesPortable[T],
-		rowExpSums:    rowExpSumsPortable[T],
-		layerNorm:     layerNormPortable[T],
-		addLayerNorm:  addLayerNormPortable[T],
-		rmsNorm:       rmsNormPortable[T],
-		colSum:        colSumPortable[T],
-		transpose:     transposeSquaresPortable[T],
+		exp:          unary[T](math.Exp),
+		erf:          unary[T](math.Erf),
+		tanh:         unary[T](math.Tanh),
+		gelu:         unary[T](gelu),
+		silu:         unary[T](silu),
+		relu:         rows(reluRow[T]),
+		scale:        rows(scaleRow[T]),
+		affine:       rows(affineRow[T]),
+		add:          rows(addRow[T]),
+		addRelu:      rows(addReluRow[T]),
+		addGelu:      rows(addGeluRow[T]),
+		addSilu:      rows(addSiluRow[T]),
+		siluMul:      rows(siluMulRow[T]),
+		mul:          rows(mulRow[T]),
+		sub:          rows(subRow[T]),
+		div:          rows(divRow[T]),
+		max:          rows(maxRow[T]),
+		maxFar:       rows(maxRow[T]),
+		addFar:       rows(addRow[T]),
+		geluTanh:     unary[T](geluTanh),
+		sigmoid:      unary[T](sigmoid),
+		copy:         rows(copyRow[T]),
+		set:          rows(setRow[T]),
+		affineRows:   affineRowsPortable[T],
+		dropout:      dropoutPortable[T],
+		softmaxRows:  softmaxRowsPortable[T],
+		colMax:       colMaxPortable[T],
+		colExpSum:    colExpSumPortable[T],
+		dots:         dotsPortable[T],
+		copyColumns:  copyColumnsPortable[T],
+		gatherRows:   gatherRowsPortable[T],
+		rowDistance:  rowDistancePortable[T],
+		rowSums:      rowSumsPortable[T],
+		rowMaxes:     rowMaxesPortable[T],
+		rowExpSums:   rowExpSumsPortable[T],
+		layerNorm:    layerNormPortable[T],
+		addLayerNorm: addLayerNormPortable[T],
+		rmsNorm:      rmsNormPortable[T],
+		colSum:       colSumPortable[T],
+		transpose:    transposeSquaresPortable[T],
 	}
 }
 
@@ -123,27 +120,9 @@ func scaleRow[T float](dst, src, _ []T, a, _ T) {
 	}
 }
 
-func addScalarRow[T float](dst, src, _ []T, _, b T) {
-	for j, x := range src {
-		dst[j] = x + b
-	}
-}
-
-func addScalarReluRow[T float](dst, src, _ []T, _, b T) {
-	for j, x := range src {
-		dst[j] = rectified(x + b)
-	}
-}
-
 func affineRow[T float](dst, src, _ []T, a, b T) {
 	for j, x := range src {
 		dst[j] = a*x + b
-	}
-}
-
-func affineReluRow[T float](dst, src, _ []T, a, b T) {
-	for j, x := range src {
-		dst[j] = rectified(a*x + b)
 	}
 }
 

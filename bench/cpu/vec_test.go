@@ -35,10 +35,7 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 		{"gelu", k.gelu, false, func(x, _, _, _ float64) (float64, float64) { return gelu(x), geluBound * math.Abs(x) }},
 		{"silu", k.silu, false, func(x, _, _, _ float64) (float64, float64) { return silu(x), siluBound * math.Abs(x) }},
 		{"scale", k.scale, false, func(x, _, a, _ float64) (float64, float64) { return a * x, math.Abs(a * x) }},
-		{"addScalar", k.addScalar, false, func(x, _, _, b float64) (float64, float64) { return x + b, plus(x, b) }},
-		{"addScalarRelu", k.addScalarRelu, false, func(x, _, _, b float64) (float64, float64) { return relu(x + b), plus(x, b) }},
 		{"affine", k.affine, false, func(x, _, a, b float64) (float64, float64) { return a*x + b, 2 * plus(a*x, b) }},
-		{"affineRelu", k.affineRelu, false, func(x, _, a, b float64) (float64, float64) { return relu(a*x + b), 2 * plus(a*x, b) }},
 		{"add", k.add, true, func(x, r, _, _ float64) (float64, float64) { return x + r, plus(x, r) }},
 		{"addRelu", k.addRelu, true, func(x, r, _, _ float64) (float64, float64) { return relu(x + r), plus(x, r) }},
 		// The slope of gelu is at most 1.13.
