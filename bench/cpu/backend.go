@@ -117,8 +117,21 @@ func (b *Backend) enter(p bench.Place) error {
 		return err
 	}
 	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
-	b.memory[0].numa, b.memory[1].numa = p.NUMA, p.NUMA
+	spread := b.nodesOf(cpus[:p.Threads]) > 1
+	for i := range b.memory {
+		b.memory[i].numa, b.memory[i].spread = p.NUMA, spread && !p.NUMA.Bound
+	}
 	return nil
+}
+
+// nodesOf counts the NUMA nodes of some CPUs.
+func (b *Backend) nodesOf(cpus []int) (n int) {
+	for _, node := range b.nodes {
+		if slices.ContainsFunc(node, func(cpu int) bool { return slices.Contains(cpus, cpu) }) {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *Backend) leave() error {

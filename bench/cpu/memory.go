@@ -7,11 +7,12 @@ import (
 )
 
 // memory hands out buffers of one case after the other from arenas. It keeps the
-// pages from case to case: those of a virtual machine are expensive to touch for
+// pages from case to case, unless they are spread: those of a virtual machine are expensive to touch for
 // the first time.
 type memory struct {
 	huge   bool
 	numa   bench.NUMA // where arenas are bound to, if anywhere
+	spread bool       // workers are on several NUMA nodes: pages are to lie near those who touch them first in each case
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
 	open   int   // workspaces
@@ -52,13 +53,13 @@ func (m *memory) enter() {
 }
 
 // leave takes all buffers back when the last workspace is closed. Several arenas are given up for one
-// that would have held everything.
+// that would have held everything, and those on several nodes for pages that nobody has touched.
 func (m *memory) leave() error {
 	if m.open--; m.open > 0 {
 		return nil
 	}
 	m.storesPast = nil
-	if len(m.arenas) == 1 {
+	if len(m.arenas) == 1 && !m.spread {
 		m.arenas[0].reset()
 		return nil
 	}

@@ -74,3 +74,39 @@ func TestLayoutsDiffer(t *testing.T) {
 		t.Errorf("%d distances in ten layouts", len(distances))
 	}
 }
+
+// On several NUMA nodes the pages of a case are nobody's before: the workers touch them first.
+func TestSpreadPagesAreFresh(t *testing.T) {
+	for _, spread := range []bool{false, true} {
+		m := memory{spread: spread}
+		for range 2 {
+			m.enter()
+			mem, err := m.alloc(1 << 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if touched := mem[1<<19] != 0; touched && spread {
+				t.Error("a page was touched before")
+			}
+			mem[1<<19] = 1
+			if err := m.leave(); err != nil {
+				t.Fatal(err)
+			}
+			if kept := len(m.arenas) > 0; kept == spread {
+				t.Errorf("spread %t: pages are kept: %t", spread, kept)
+			}
+		}
+		if err := m.unmap(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNodesOf(t *testing.T) {
+	b := Backend{nodes: map[int][]int{0: {0, 1, 4}, 1: {2, 3}, 8: {}}}
+	for want, cpus := range [][]int{{}, {4, 0}, {0, 3, 2}} {
+		if got := b.nodesOf(cpus); got != want {
+			t.Errorf("%v: %d nodes, want %d", cpus, got, want)
+		}
+	}
+}
