@@ -9,16 +9,19 @@ import (
 )
 
 // coreClasses groups the online CPUs into like cores, the fastest first. Intel
-// hybrids list theirs under cpu_core and cpu_atom (Linux perf PMUs), arm64 has
-// a capacity for each CPU. Highest clocks alone make no class: favoured cores
-// of one kind differ by some percent, so they must differ by a quarter.
+// hybrids list theirs under cpu_core, cpu_atom and cpu_lowpower (Linux perf PMUs),
+// where Meteor Lake has its LP-E cores among those of cpu_atom; arm64 has a
+// capacity for each CPU.
 func coreClasses(t tree, online []int, c clocks) []schema.CoreClass {
-	only := func(cpus []int) []int {
-		return slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool { return !slices.Contains(online, cpu) })
+	only := func(kind string) []int {
+		return slices.DeleteFunc(t.cpuList("sys/devices/"+kind+"/cpus"), func(cpu int) bool { return !slices.Contains(online, cpu) })
 	}
-	p, e := only(t.cpuList("sys/devices/cpu_core/cpus")), only(t.cpuList("sys/devices/cpu_atom/cpus"))
-	if len(p) > 0 && len(e) > 0 {
-		return []schema.CoreClass{newClass("P", p, c), newClass("E", e, c)}
+	p, e, lowPower := only("cpu_core"), only("cpu_atom"), only("cpu_lowpower")
+	switch {
+	case len(p) > 0 && len(e) > 0 && len(lowPower) > 0:
+		return []schema.CoreClass{newClass("P", p, c), newClass("E", e, c), newClass("LP-E", lowPower, c)}
+	case len(p) > 0 && len(e) > 0:
+		return append([]schema.CoreClass{newClass("P", p, c)}, splitBySpeed(e, c.maxOf, c, "E", "LP-E")...)
 	}
 
 	speed := map[int]float64{}
@@ -30,16 +33,24 @@ func coreClasses(t tree, online []int, c clocks) []schema.CoreClass {
 	if len(speed) < len(online) {
 		speed = c.maxOf
 	}
-	if len(speed) < len(online) {
-		return []schema.CoreClass{newClass("core", online, c)}
+	classes := splitBySpeed(online, speed, c, "P", "E", "LP-E")
+	if len(classes) == 1 {
+		classes[0].Name = "core"
 	}
-	byFast := slices.Clone(online)
+	return classes
+}
+
+// splitBySpeed begins a class where a CPU is a quarter slower than the first of
+// the class before, as long as there are names: favoured cores of one kind differ
+// by some percent. CPUs whose speeds are not all known are one class.
+func splitBySpeed(cpus []int, speed map[int]float64, c clocks, names ...string) []schema.CoreClass {
+	byFast := slices.Clone(cpus)
 	slices.SortStableFunc(byFast, func(a, b int) int { return cmp.Compare(speed[b], speed[a]) })
-	split := slices.IndexFunc(byFast, func(cpu int) bool { return speed[cpu] < 0.75*speed[byFast[0]] })
-	if split < 0 {
-		return []schema.CoreClass{newClass("core", online, c)}
+	n := slices.IndexFunc(byFast, func(cpu int) bool { return speed[cpu] < 0.75*speed[byFast[0]] })
+	if n < 0 || len(names) == 1 || speed[byFast[len(byFast)-1]] == 0 {
+		return []schema.CoreClass{newClass(names[0], byFast, c)}
 	}
-	return []schema.CoreClass{newClass("P", byFast[:split], c), newClass("E", byFast[split:], c)}
+	return append([]schema.CoreClass{newClass(names[0], byFast[:n], c)}, splitBySpeed(byFast[n:], speed, c, names[1:]...)...)
 }
 
 func newClass(name string, cpus []int, c clocks) schema.CoreClass {

@@ -19,7 +19,8 @@ func Threads(allowed int, quota float64) int {
 
 // Spread picks n of the allowed logical CPUs for workers to be pinned to: one a
 // physical core first and then the siblings, in either round the classes in
-// order, so P cores before E cores. Siblings lists the threads of each core.
+// order, so P cores before E cores, and CPUs of no class last. Siblings lists the
+// threads of each core.
 func Spread(allowed []int, siblings [][]int, classes []schema.CoreClass, n int) []int {
 	type seat struct{ round, class, cpu int }
 	var seats []seat
@@ -30,6 +31,9 @@ func Spread(allowed []int, siblings [][]int, classes []schema.CoreClass, n int) 
 				continue
 			}
 			class := slices.IndexFunc(classes, func(c schema.CoreClass) bool { return slices.Contains(c.CPUs, cpu) })
+			if class < 0 {
+				class = len(classes)
+			}
 			seats = append(seats, seat{round, class, cpu})
 			round++
 		}

@@ -48,7 +48,7 @@ type CPUInfo struct {
 
 // CoreClass is a set of like cores.
 type CoreClass struct {
-	Name   string  `json:"name" jsonschema:"minLength=1" jsonschema_description:"P (performance), E (efficiency) or the only class, core."`
+	Name   string  `json:"name" jsonschema:"minLength=1" jsonschema_description:"P (performance), E (efficiency), LP-E (low-power efficiency) or the only class, core."`
 	CPUs   []int   `json:"cpus" jsonschema:"minItems=1" jsonschema_description:"Logical CPUs of the class."`
 	MaxMHz float64 `json:"max_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Highest clock in MHz as claimed."`
 }
