@@ -39,17 +39,22 @@ func TestParseCPUMax(t *testing.T) {
 // layout writes files below a new root.
 func layout(t *testing.T, files map[string]string) tree {
 	t.Helper()
-	root := t.TempDir()
+	root := tree(t.TempDir())
 	for name, text := range files {
-		full := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		add(t, root, name, text)
 	}
-	return tree(root)
+	return root
+}
+
+func add(t *testing.T, root tree, name, text string) {
+	t.Helper()
+	full := root.path(name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestReadLimits(t *testing.T) {

@@ -21,7 +21,7 @@ func coreClasses(t tree, online []int, c clocks) []schema.CoreClass {
 	case len(p) > 0 && len(e) > 0 && len(lowPower) > 0:
 		return []schema.CoreClass{newClass("P", p, c), newClass("E", e, c), newClass("LP-E", lowPower, c)}
 	case len(p) > 0 && len(e) > 0:
-		return append([]schema.CoreClass{newClass("P", p, c)}, splitBySpeed(e, c.maxOf, c, "E", "LP-E")...)
+		return append([]schema.CoreClass{newClass("P", p, c)}, splitBySpeed(e, c.max.of, c, "E", "LP-E")...)
 	}
 
 	speed := map[int]float64{}
@@ -31,7 +31,7 @@ func coreClasses(t tree, online []int, c clocks) []schema.CoreClass {
 		}
 	}
 	if len(speed) < len(online) {
-		speed = c.maxOf
+		speed = c.max.of
 	}
 	classes := splitBySpeed(online, speed, c, "P", "E", "LP-E")
 	if len(classes) == 1 {
@@ -56,7 +56,7 @@ func splitBySpeed(cpus []int, speed map[int]float64, c clocks, names ...string) 
 func newClass(name string, cpus []int, c clocks) schema.CoreClass {
 	class := schema.CoreClass{Name: name, CPUs: sortedSet(slices.Clone(cpus))}
 	for _, cpu := range class.CPUs {
-		class.MaxMHz = max(class.MaxMHz, c.maxOf[cpu])
+		class.MaxMHz = max(class.MaxMHz, c.max.of[cpu])
 	}
 	return class
 }

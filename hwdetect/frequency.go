@@ -8,52 +8,67 @@ import (
 	"strings"
 )
 
-// clocks are claimed frequencies in MHz, 0 if unknown, and who claims them.
+// clocks are claimed frequencies.
 type clocks struct {
-	base, max             float64
-	baseSource, maxSource string
-	maxOf                 map[int]float64 // by logical CPU, from cpufreq
-	turboOff              bool            // the system is told to stay at the base
+	base, max clock
+	turboOff  bool // the system is told to stay at the base
+}
+
+// clock is a frequency in MHz, 0 if unknown, and who claims it.
+type clock struct {
+	mhz    float64
+	source string
+	of     map[int]float64 // by logical CPU, where they are told apart
+}
+
+// claim notes what is told of one CPU: the highest stands for the machine.
+func (c *clock) claim(cpu int, mhz float64, source string) {
+	if !plausibleMHz(mhz) {
+		return
+	}
+	if c.of == nil {
+		c.of = map[int]float64{}
+	}
+	c.of[cpu] = mhz
+	if mhz > c.mhz {
+		c.mhz, c.source = mhz, source
+	}
+}
+
+// or takes what is told of the machine as a whole where nothing is of its CPUs.
+func (c *clock) or(mhz float64, source string) {
+	if c.mhz == 0 && plausibleMHz(mhz) {
+		c.mhz, c.source = mhz, source
+	}
 }
 
 // nameClock is the base clock in a CPU's name: "@ 2.50GHz".
 var nameClock = regexp.MustCompile(`@\s*([0-9]+(?:\.[0-9]+)?)\s*([GM])Hz`)
 
 func readClocks(t tree, online []int, id CPUID) clocks {
-	c := clocks{maxOf: map[int]float64{}}
+	var c clocks
+	on, known := turbo(t)
+	c.turboOff = known && !on
 	for _, cpu := range online {
-		at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/", cpu)
-		if khz, ok := t.number(at + "cpuinfo_max_freq"); ok && plausibleMHz(float64(khz)/1e3) {
-			c.maxOf[cpu] = float64(khz) / 1e3
-			if c.maxOf[cpu] > c.max {
-				c.max, c.maxSource = c.maxOf[cpu], "cpufreq cpuinfo_max_freq"
-			}
+		at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/", cpu)
+		if khz, ok := t.number(at + "cpufreq/cpuinfo_max_freq"); ok {
+			c.max.claim(cpu, float64(khz)/1e3, "cpufreq cpuinfo_max_freq")
 		}
-		// On hybrid machines the P cores come first and have the higher base.
-		if khz, ok := t.number(at + "base_frequency"); ok && plausibleMHz(float64(khz)/1e3) && float64(khz)/1e3 > c.base {
-			c.base, c.baseSource = float64(khz)/1e3, "cpufreq base_frequency"
+		if khz, ok := t.number(at + "cpufreq/base_frequency"); ok {
+			c.base.claim(cpu, float64(khz)/1e3, "cpufreq base_frequency")
+		} else if mhz, ok := t.number(at + "acpi_cppc/nominal_freq"); ok {
+			c.base.claim(cpu, float64(mhz), "acpi_cppc nominal_freq")
 		}
 	}
-	if mhz, ok := t.number("sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq"); c.base == 0 && ok && plausibleMHz(float64(mhz)) {
-		c.base, c.baseSource = float64(mhz), "acpi_cppc nominal_freq"
-	}
-	if c.base == 0 && plausibleMHz(id.BaseMHz) {
-		c.base, c.baseSource = id.BaseMHz, "CPUID leaf 0x16"
-	}
-	if c.max == 0 && plausibleMHz(id.MaxMHz) {
-		c.max, c.maxSource = id.MaxMHz, "CPUID leaf 0x16"
-	}
-	if m := nameClock.FindStringSubmatch(id.Name); c.base == 0 && m != nil {
+	c.base.or(id.BaseMHz, "CPUID leaf 0x16")
+	c.max.or(id.MaxMHz, "CPUID leaf 0x16")
+	if m := nameClock.FindStringSubmatch(id.Name); m != nil {
 		mhz, _ := strconv.ParseFloat(m[1], 64)
 		if m[2] == "G" {
 			mhz *= 1e3
 		}
-		if plausibleMHz(mhz) {
-			c.base, c.baseSource = mhz, "CPU name"
-		}
+		c.base.or(mhz, "CPU name")
 	}
-	on, known := turbo(t)
-	c.turboOff = known && !on
 	return c
 }
 

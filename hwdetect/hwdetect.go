@@ -128,8 +128,8 @@ func (s System) cpu(t tree, info cpuInfo, top topology, host schema.Host, o Opti
 		NUMANodes:   numaNodes(t),
 		ISA:         isa,
 		Caches:      readCaches(t, top, id),
-		BaseMHz:     clocks.base,
-		MaxMHz:      clocks.max,
+		BaseMHz:     clocks.base.mhz,
+		MaxMHz:      clocks.max.mhz,
 	}
 	d := schema.Device{
 		ID: "cpu0", Kind: schema.CPU, Name: id.Name, Vendor: id.Vendor, CPU: &c,

@@ -79,37 +79,49 @@ var computing = map[schema.DType]string{
 
 var peakDTypes = []schema.DType{schema.FP64, schema.FP32, schema.FP16, schema.BF16, schema.INT8}
 
+// coreKind are the cores of one design and clock.
+type coreKind struct {
+	design string
+	mhz    float64
+}
+
 // cpuPeaks computes the theoretical peaks: FLOP per cycle x cores x clock,
-// summed over the classes of cores. The clock is the highest that the machine
-// claims, or the base clock if turbo is off or nothing else is claimed; without
-// any there is no peak.
+// summed over the cores, each with its own design and clock. The clock is the
+// highest that the machine claims, or the base clock if turbo is off or nothing
+// else is claimed; without any there is no peak, nor with a core of unknown design.
 func cpuPeaks(id CPUID, info cpuInfo, c schema.CPUInfo, k clocks, siblings [][]int, override float64) (peaks map[schema.DType]schema.Peak, missing []schema.Unavailable) {
 	u, known := identify(id, info, c.ISA)
 	peaks = map[schema.DType]schema.Peak{}
+	var kinds []coreKind
+	cores, designs := map[coreKind]int{}, map[string]uarch{}
+	for _, class := range c.CoreClasses {
+		for _, core := range siblings {
+			if !slices.Contains(class.CPUs, core[0]) {
+				continue
+			}
+			design := coreDesign(u, id, info, class.Name, core[0])
+			known = known && design.name != ""
+			kind := coreKind{design.name, k.of(core[0])}
+			if cores[kind] == 0 {
+				kinds = append(kinds, kind)
+			}
+			cores[kind]++
+			designs[design.name] = design
+		}
+	}
 	sum := map[schema.DType]*schema.Peak{}
 	terms := map[schema.DType][]string{}
-	for _, class := range c.CoreClasses {
-		core := classCore(u, id, info, class)
-		mhz := class.MaxMHz
-		if mhz == 0 || k.atBase() {
-			mhz = k.peak()
-		}
-		cores := 0
-		for _, s := range siblings {
-			if slices.Contains(class.CPUs, s[0]) {
-				cores++
-			}
-		}
-		for dtype, r := range rates(core, c.ISA) {
+	for _, kind := range kinds {
+		for dtype, r := range rates(designs[kind.design], c.ISA) {
 			if sum[dtype] == nil {
 				sum[dtype] = &schema.Peak{}
 			}
-			sum[dtype].Value += float64(r.flop) * float64(cores) * mhz / 1e3
+			sum[dtype].Value += float64(r.flop) * float64(cores[kind]) * kind.mhz / 1e3
 			unit := "FLOP"
 			if dtype == schema.INT8 {
 				unit = "OP"
 			}
-			terms[dtype] = append(terms[dtype], fmt.Sprintf("%d %s/cycle (%s, %s) x %d cores x %g MHz", r.flop, unit, core.name, r.with, cores, mhz))
+			terms[dtype] = append(terms[dtype], fmt.Sprintf("%d %s/cycle (%s, %s) x %d cores x %g MHz", r.flop, unit, kind.design, r.with, cores[kind], kind.mhz))
 		}
 	}
 	for _, dtype := range peakDTypes {
@@ -121,7 +133,7 @@ func cpuPeaks(id CPUID, info cpuInfo, c schema.CPUInfo, k clocks, siblings [][]i
 			reason = "the vector units of this CPU are not known; give --peak-gflops for fp32"
 		case p == nil:
 			reason = "no instruction of this CPU computes in it at a known rate; " + computing[dtype] + " would"
-		case k.peak() == 0:
+		case k.clock().mhz == 0:
 			reason = "the machine does not tell its clock; give --peak-gflops for fp32"
 		default:
 			p.Source = strings.Join(terms[dtype], " + ")
@@ -136,23 +148,31 @@ func cpuPeaks(id CPUID, info cpuInfo, c schema.CPUInfo, k clocks, siblings [][]i
 	return peaks, missing
 }
 
-// peak is the clock that peaks are computed with, in MHz; 0 if there is none.
-func (c clocks) peak() float64 {
-	if c.max > 0 && !c.atBase() {
+// clock is the one that peaks are computed with; of 0 MHz if none is known.
+func (c clocks) clock() clock {
+	if c.max.mhz > 0 && !c.atBase() {
 		return c.max
 	}
 	return c.base
 }
 
+// of is the clock, in MHz, that the peak of a CPU's core is computed with.
+func (c clocks) of(cpu int) float64 {
+	if mhz := c.clock().of[cpu]; mhz > 0 {
+		return mhz
+	}
+	return c.clock().mhz
+}
+
 // atBase says that turbo is off and the clock at which the CPU stays is known.
-func (c clocks) atBase() bool { return c.turboOff && c.base > 0 }
+func (c clocks) atBase() bool { return c.turboOff && c.base.mhz > 0 }
 
 func (c clocks) assumption() string {
 	if c.atBase() {
-		return "all cores at the base clock (" + c.baseSource + "): turbo is off"
+		return "all cores at the base clock (" + c.base.source + "): turbo is off"
 	}
-	if c.max > 0 {
-		return "all cores at the highest clock (" + c.maxSource + "), which few CPUs hold under vector load"
+	if c.max.mhz > 0 {
+		return "all cores at the highest clock (" + c.max.source + "), which few CPUs hold under vector load"
 	}
-	return "all cores at the base clock (" + c.baseSource + "), no higher one being told: with turbo the real peak is above"
+	return "all cores at the base clock (" + c.base.source + "), no higher one being told: with turbo the real peak is above"
 }

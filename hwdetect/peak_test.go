@@ -1,6 +1,7 @@
 package hwdetect
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,8 +79,8 @@ func TestClocks(t *testing.T) {
 			files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "4000000"}},
 		{name: "garbage", files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "fast"}},
 	} {
-		if got := readClocks(layout(t, c.files), []int{0}, c.id); got.base != c.base || got.max != c.max {
-			t.Errorf("%s: base %v max %v, want %v %v", c.name, got.base, got.max, c.base, c.max)
+		if got := readClocks(layout(t, c.files), []int{0}, c.id); got.base.mhz != c.base || got.max.mhz != c.max {
+			t.Errorf("%s: base %v max %v, want %v %v", c.name, got.base.mhz, got.max.mhz, c.base, c.max)
 		}
 	}
 }
@@ -105,5 +106,67 @@ func TestGPUPeaks(t *testing.T) {
 	}
 	if _, missing := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5"}); len(missing) != 2 {
 		t.Errorf("unknown GPU: missing %v", missing)
+	}
+}
+
+// Each core counts with its own design and clock.
+func TestPeakOfUnlikeCores(t *testing.T) {
+	avx2 := CPUID{Vendor: "Intel", Family: 6, Flags: []string{"avx", "avx2", "fma"}, XCR0: 7}
+	arrow, meteor, alder := avx2, avx2, avx2
+	arrow.Model, meteor.Model, alder.Model = 0xc5, 0xaa, 0x97
+	const golden, crestmont = "Golden Cove or later client P core", "Gracemont or Crestmont"
+	hybrid := map[string]string{"cpu_core": "0-1", "cpu_atom": "2-4"}
+	for _, c := range []struct {
+		name    string
+		root    tree
+		files   map[string]string
+		id      CPUID
+		parts   []int // of the cores of arm64
+		want    string
+		missing string
+	}{
+		{name: "Arrow Lake-H", id: arrow,
+			root: tiers(t, "0-3", map[string]string{"cpu_core": "0-1", "cpu_atom": "2", "cpu_lowpower": "3"},
+				tier{"0-1", 5200, 0}, tier{"2", 4500, 0}, tier{"3", 2500, 0}),
+			want: "32 FLOP/cycle (" + golden + ", AVX2 FMA) x 2 cores x 5200 MHz + 32 FLOP/cycle (Skymont, AVX2 FMA) x 1 cores x 4500 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 1 cores x 2500 MHz"},
+		{name: "Meteor Lake", id: meteor,
+			root: tiers(t, "0-4", hybrid, tier{"0-1", 4800, 0}, tier{"2-3", 3800, 0}, tier{"4", 2500, 0}),
+			want: "32 FLOP/cycle (" + golden + ", AVX2 FMA) x 2 cores x 4800 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 2 cores x 3800 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 1 cores x 2500 MHz"},
+		{name: "turbo off, each at its own base", id: alder,
+			root: tiers(t, "0-4", hybrid, tier{"0-1", 4900, 0}, tier{"2-4", 3800, 0}),
+			files: map[string]string{
+				"intel_pstate/no_turbo": "1", "cpu0/cpufreq/base_frequency": "3600000", "cpu1/cpufreq/base_frequency": "3600000",
+				"cpu2/cpufreq/base_frequency": "2700000", "cpu3/cpufreq/base_frequency": "2700000", "cpu4/cpufreq/base_frequency": "2700000",
+			},
+			want: "32 FLOP/cycle (" + golden + ", AVX2 FMA) x 2 cores x 3600 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 3 cores x 2700 MHz"},
+		{name: "three tiers of arm64, two of like capacity", parts: []int{0xd08, 0xd41, 0xd41, 0xd44},
+			root: tiers(t, "0-3", nil, tier{"0", 1800, 250}, tier{"1", 2400, 800}, tier{"2", 2500, 800}, tier{"3", 2900, 1024}),
+			want: "16 FLOP/cycle (Cortex-A78, NEON FMLA) x 1 cores x 2400 MHz + 16 FLOP/cycle (Cortex-A78, NEON FMLA) x 1 cores x 2500 MHz + 32 FLOP/cycle (Cortex-X1, NEON FMLA) x 1 cores x 2900 MHz + 8 FLOP/cycle (Cortex-A72, NEON FMLA) x 1 cores x 1800 MHz"},
+		{name: "a little core of unknown design", parts: []int{0xd44, 0xd41, 0xfff}, missing: "vector units",
+			root: tiers(t, "0-2", nil, tier{"0", 2900, 1024}, tier{"1", 2400, 700}, tier{"2", 1800, 250})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := System{Root: string(c.root), Arch: "amd64", CPUID: c.id}
+			for name, text := range c.files {
+				add(t, c.root, "sys/devices/system/cpu/"+name, text)
+			}
+			if len(c.parts) > 0 {
+				info := ""
+				for cpu, part := range c.parts {
+					info += fmt.Sprintf("processor : %d\nFeatures : fp asimd\nCPU implementer : 0x41\nCPU part : %#x\n\n", cpu, part)
+				}
+				add(t, c.root, "proc/cpuinfo", info)
+				s.Arch = "arm64"
+			}
+			d := describe(t, s, Options{}).Devices[0]
+			if got := d.Theoretical.PeakGFLOPS[schema.FP32].Source; got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			for _, u := range d.Unavailable {
+				if u.What == "theoretical.peak_gflops.fp32" && (c.missing == "" || !strings.Contains(u.Reason, c.missing)) {
+					t.Errorf("no peak: %s", u.Reason)
+				}
+			}
+		})
 	}
 }

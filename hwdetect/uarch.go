@@ -3,8 +3,6 @@ package hwdetect
 import (
 	"slices"
 	"strings"
-
-	"hwcal/schema"
 )
 
 // uarch is how wide the vector units of one core are.
@@ -45,23 +43,23 @@ var (
 	skymont   = uarch{name: "Skymont", fma: 512}
 )
 
-// efficientCore is the E core of a hybrid model, which CPUID reports under the
-// model of the whole.
-func efficientCore(id CPUID) uarch {
-	if slices.Contains([]int{0xbd, 0xc5, 0xc6}, id.Model) { // Lunar and Arrow Lake
+// efficientCore is the E or LP-E core of a hybrid model, which CPUID reports
+// under the model of the whole. Arrow Lake has the LP-E cores of Meteor Lake.
+func efficientCore(id CPUID, class string) uarch {
+	if class == "E" && slices.Contains([]int{0xbd, 0xc5, 0xc6}, id.Model) { // Lunar and Arrow Lake
 		return skymont
 	}
 	return gracemont
 }
 
-// classCore is the design of the cores of one class on a machine whose P cores
-// are of design u.
-func classCore(u uarch, id CPUID, info cpuInfo, class schema.CoreClass) uarch {
-	if id.Vendor == "Intel" && class.Name == "E" {
-		return efficientCore(id)
+// coreDesign is the design of the core of a CPU of that class, on a machine whose
+// P cores are of design u; without a name if it is not known.
+func coreDesign(u uarch, id CPUID, info cpuInfo, class string, cpu int) uarch {
+	if id.Vendor == "Intel" && (class == "E" || class == "LP-E") {
+		return efficientCore(id, class)
 	}
 	for _, e := range info.cpus {
-		if slices.Contains(class.CPUs, e.cpu) && armCores[e.arm].name != "" {
+		if e.cpu == cpu && e.arm != (armPart{}) {
 			return armCores[e.arm]
 		}
 	}
