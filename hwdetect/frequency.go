@@ -53,6 +53,10 @@ func readClocks(t tree, online []int, id CPUID) clocks {
 		at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/", cpu)
 		if khz, ok := t.number(at + "cpufreq/cpuinfo_max_freq"); ok {
 			c.max.claim(cpu, float64(khz)/1e3, "cpufreq cpuinfo_max_freq")
+			// With turbo this driver may show base + 1 MHz, which means anything above.
+			if on && float64(khz)/1e3 < id.MaxMHz && t.line(at+"cpufreq/scaling_driver") == "acpi-cpufreq" {
+				c.max.claim(cpu, id.MaxMHz, "CPUID leaf 0x16")
+			}
 		}
 		if khz, ok := t.number(at + "cpufreq/base_frequency"); ok {
 			c.base.claim(cpu, float64(khz)/1e3, "cpufreq base_frequency")

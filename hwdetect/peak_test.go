@@ -77,11 +77,21 @@ func TestClocks(t *testing.T) {
 		{name: "placeholder", id: CPUID{BaseMHz: 1, MaxMHz: 65535}},
 		{name: "cpufreq over leaf 0x16", id: CPUID{BaseMHz: 2600, MaxMHz: 3900}, base: 2600, max: 4000,
 			files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "4000000"}},
+		{name: "placeholder of acpi-cpufreq for turbo", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 3900, files: turboFiles("acpi-cpufreq", "1")},
+		{name: "acpi-cpufreq with boost off", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 2501, files: turboFiles("acpi-cpufreq", "0")},
+		{name: "another driver", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 2501, files: turboFiles("amd-pstate", "1")},
 		{name: "garbage", files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "fast"}},
 	} {
 		if got := readClocks(layout(t, c.files), []int{0}, c.id); got.base.mhz != c.base || got.max.mhz != c.max {
 			t.Errorf("%s: base %v max %v, want %v %v", c.name, got.base.mhz, got.max.mhz, c.base, c.max)
 		}
+	}
+}
+
+func turboFiles(driver, boost string) map[string]string {
+	const cpu = "sys/devices/system/cpu/"
+	return map[string]string{
+		cpu + "cpufreq/boost": boost, cpu + "cpu0/cpufreq/scaling_driver": driver, cpu + "cpu0/cpufreq/cpuinfo_max_freq": "2501000",
 	}
 }
 
