@@ -60,7 +60,7 @@ func (c *Calibrator) claimed() levels {
 	if c.Device.CPU == nil {
 		return deviceLevels(*c.Device.GPU)
 	}
-	return claimedLevels(c.Device.CPU.Caches)
+	return claimedLevels(*c.Device.CPU)
 }
 
 // pointCost is what a point of a curve is planned at.

@@ -37,7 +37,7 @@ func TestPathsBetweenNodes(t *testing.T) {
 		cal := fakeCalibrator(newFake(), c.mode)
 		cal.Device.CPU = cpu
 		cal.Options.Threads = len(cpu.UsedCPUs)
-		cal.levels = claimedLevels(cpu.Caches)
+		cal.levels = claimedLevels(*cpu)
 		for _, s := range cal.numaSteps() {
 			if err := s.run(context.Background(), 1); err != nil {
 				t.Fatal(err)

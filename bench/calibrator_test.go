@@ -107,6 +107,9 @@ func twoNodes(c *Calibrator) {
 	c.Device.CPU.Sockets, c.Device.CPU.Cores, c.Device.CPU.Threads = 2, 4, 4
 	c.Device.CPU.UsedCPUs = []int{0, 1, 2, 3}
 	c.Device.CPU.CoreClasses[0].CPUs = c.Device.CPU.UsedCPUs
+	for i := range c.Device.CPU.Caches {
+		c.Device.CPU.Caches[i].Count *= 2
+	}
 	c.Device.CPU.NUMANodes = []schema.NUMANode{
 		{ID: 0, CPUs: []int{0, 2}, MemoryBytes: 4 << 30}, {ID: 1, CPUs: []int{1, 3}, MemoryBytes: 4 << 30},
 	}
@@ -603,7 +606,7 @@ func TestOrderOfLevels(t *testing.T) {
 		return schema.Bandwidth{Level: level, Pattern: pattern, Threads: 1, GBps: schema.Stat{Best: gbps}}
 	}
 	c := fakeCalibrator(newFake(), schema.Quick)
-	c.levels = claimedLevels(c.Device.CPU.Caches)
+	c.levels = claimedLevels(*c.Device.CPU)
 	c.Device.Bandwidth = []schema.Bandwidth{
 		entry(schema.DRAM, "copy", 12), entry(schema.L2, "copy", 450), entry(schema.L1, "copy", 400),
 		entry(schema.L3, "copy", 410), entry(schema.L1, "copy_nt", 10), entry(schema.DRAM, "copy_nt", 20),

@@ -21,22 +21,26 @@ type levels struct {
 
 // cacheLevel is one level of data cache.
 type cacheLevel struct {
-	name     schema.Level
-	size     int64 // bytes of one cache
-	sharedBy int   // logical CPUs a cache
+	name   schema.Level
+	size   int64 // bytes of one cache
+	caches int   // of this level in the machine
+	cores  int   // of the machine
 }
 
 var cacheNames = []schema.Level{schema.L1, schema.L2, schema.L3, schema.L4}
 
 // claimedLevels takes the data caches from the description of a CPU, innermost
 // first; of several classes of cores the smallest cache counts.
-func claimedLevels(caches []schema.Cache) levels {
+func claimedLevels(cpu schema.CPUInfo) levels {
 	l := levels{outer: schema.DRAM}
 	for i, name := range cacheNames {
-		found := cacheLevel{name: name}
-		for _, c := range caches {
-			if c.Level == i+1 && c.Type != "instruction" && (found.size == 0 || c.SizeBytes < found.size) {
-				found.size, found.sharedBy = c.SizeBytes, c.SharedBy
+		found := cacheLevel{name: name, cores: cpu.Cores}
+		for _, c := range cpu.Caches {
+			if c.Level == i+1 && c.Type != "instruction" {
+				found.caches += c.Count
+				if found.size == 0 || c.SizeBytes < found.size {
+					found.size = c.SizeBytes
+				}
 			}
 		}
 		if found.size > 0 {
@@ -134,15 +138,12 @@ func (l levels) of(bytes int64, threads int) schema.Level {
 	return l.outer
 }
 
-// capacity of the caches of a level that the threads can fill together, one
-// thread a core.
+// capacity of the caches of a level that the threads can fill together. Each
+// takes a core of its own as long as there are any, and the cores share the caches
+// evenly; SMT siblings add none.
 func (c cacheLevel) capacity(threads int) int64 {
-	caches := max(1, threads/max(1, c.sharedBy))
-	if c.name == schema.L1 || c.name == schema.L2 {
-		// SMT siblings share these; workers take one core each first.
-		caches = max(1, threads)
-	}
-	return int64(caches) * c.size
+	cores := min(threads, c.cores)
+	return max(c.size, c.size*int64(c.caches*cores)/int64(max(1, c.cores)))
 }
 
 // arrayBytes chooses, for a level, the bytes of one of the up to three arrays of a

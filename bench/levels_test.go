@@ -26,7 +26,7 @@ func TestLevels(t *testing.T) {
 		}
 		return c
 	}
-	l := claimedLevels(claimed)
+	l := claimedLevels(schema.CPUInfo{Cores: 2, Caches: claimed})
 	c := curve(16, 22, 32, 45, 64, 90, 128, 181, 256, 362, 512)
 	if !flat(c) || flat(c[:8]) {
 		t.Errorf("flat: %v at the end, %v before", flat(c), flat(c[:8]))
@@ -68,7 +68,7 @@ func TestLevels(t *testing.T) {
 	if got := l.unclaimed(c); got != 0 {
 		t.Errorf("%d bytes are more than 480 MiB", got)
 	}
-	small := claimedLevels(claimed[:3]) // a cache of 2 MiB at most, where 90 MiB are fast
+	small := claimedLevels(schema.CPUInfo{Cores: 2, Caches: claimed[:3]}) // a cache of 2 MiB at most, where 90 MiB are fast
 	small.learn(c)
 	if got := small.unclaimed(c); got != 90<<20 {
 		t.Errorf("unclaimed cache of %d bytes, want %d", got, 90<<20)
@@ -77,5 +77,45 @@ func TestLevels(t *testing.T) {
 	l.flatFrom = 4 << 20
 	if _, _, err := l.arrayBytes(schema.L3, 2, 256<<20, 8<<30); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("L3 without room: %v", err)
+	}
+}
+
+// SMT siblings share the caches of their core: more threads than cores fill no more.
+func TestCapacity(t *testing.T) {
+	ryzen5950X := schema.CPUInfo{Cores: 16, Threads: 32, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 32 << 10, SharedBy: 2, Count: 16},
+		{Level: 2, Type: "unified", SizeBytes: 512 << 10, SharedBy: 2, Count: 16},
+		{Level: 3, Type: "unified", SizeBytes: 32 << 20, SharedBy: 16, Count: 2},
+	}}
+	core12700K := schema.CPUInfo{Cores: 12, Threads: 20, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 48 << 10, SharedBy: 2, Count: 8},
+		{Level: 1, Type: "data", SizeBytes: 32 << 10, SharedBy: 1, Count: 4},
+		{Level: 2, Type: "unified", SizeBytes: 2 << 20, SharedBy: 4, Count: 1},
+		{Level: 2, Type: "unified", SizeBytes: 1280 << 10, SharedBy: 2, Count: 8},
+		{Level: 3, Type: "unified", SizeBytes: 25 << 20, SharedBy: 20, Count: 1},
+	}}
+	for _, c := range []struct {
+		name    string
+		cpu     schema.CPUInfo
+		threads int
+		kib     [3]int64 // of L1, L2 and L3
+	}{
+		{"one thread", ryzen5950X, 1, [3]int64{32, 512, 32 << 10}},
+		{"the cores of one L3", ryzen5950X, 8, [3]int64{8 * 32, 8 * 512, 32 << 10}},
+		{"a core of the second", ryzen5950X, 9, [3]int64{9 * 32, 9 * 512, 36 << 10}},
+		{"all cores", ryzen5950X, 16, [3]int64{16 * 32, 16 * 512, 64 << 10}},
+		{"all threads", ryzen5950X, 32, [3]int64{16 * 32, 16 * 512, 64 << 10}},
+		{"P and E cores, one thread", core12700K, 1, [3]int64{32, 1280, 25 << 10}},
+		{"P and E cores, all threads", core12700K, 20, [3]int64{12 * 32, 9 * 1280, 25 << 10}},
+	} {
+		l := claimedLevels(c.cpu)
+		for i, want := range c.kib {
+			if got := l.caches[i].capacity(c.threads) >> 10; got != want {
+				t.Errorf("%s: %s of %d KiB, want %d", c.name, l.caches[i].name, got, want)
+			}
+		}
+		if _, _, err := l.arrayBytes(schema.L3, c.threads, 256<<20, 64<<30); err != nil {
+			t.Errorf("%s: L3: %v", c.name, err)
+		}
 	}
 }
