@@ -54,14 +54,15 @@ func (c *Calibrator) latencySteps() []step {
 
 func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, page int64, scale float64) error {
 	var bytes int64
+	var err error
 	if level == c.levels.outer {
-		bytes = min(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory()) &^ (hugePageBytes - 1)
+		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(), hugePageBytes)
 	} else {
-		array, _, err := c.levels.arrayBytes(level, c.one().Threads, 0, c.memory())
-		if err != nil {
-			return err
-		}
-		bytes = 2 * array // as a kernel of two arrays
+		bytes, _, err = c.levels.arrayBytes(level, c.one().Threads, 0, c.memory())
+		bytes *= 2 // as a kernel of two arrays
+	}
+	if err != nil {
+		return err
 	}
 	op := Chase(bytes, chaseLoads)
 	m, err := c.measure(ctx, Case{

@@ -48,7 +48,10 @@ func (c *Calibrator) numaSteps() []step {
 // taken.
 func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale float64) error {
 	most = min(most, c.memory())
-	bytes := min(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatFrom), most) &^ 4095
+	bytes, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatFrom), most, 4096)
+	if err != nil {
+		return err
+	}
 	read, arrays := Streams[0], NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 	rate, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
 	if err != nil {
@@ -56,7 +59,11 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 	}
 	one := p
 	one.Threads = 1
-	op := Chase(min(max(chaseDRAMBytes, c.levels.flatFrom), most)&^(hugePageBytes-1), chaseLoads)
+	chain, err := bounded(max(chaseDRAMBytes, c.levels.flatFrom), most, hugePageBytes)
+	if err != nil {
+		return err
+	}
+	op := Chase(chain, chaseLoads)
 	chase, err := c.measure(ctx, Case{Chain: Chain{op}, DType: schema.FP64, Place: one, Seed: c.Options.Seed}, scale)
 	if err != nil {
 		return err

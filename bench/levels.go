@@ -153,10 +153,8 @@ func (c cacheLevel) capacity(threads int) int64 {
 func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
 	if name == l.outer {
 		want := max(dram*int64(max(1, threads)), l.flatFrom)
-		if most := memory / 3 &^ 4095; want > most {
-			return most, true, nil
-		}
-		return want, false, nil
+		bytes, err = bounded(want, memory/3, 4096)
+		return bytes, want > memory/3, err
 	}
 	inner := int64(0)
 	for _, c := range l.caches {
@@ -179,6 +177,14 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 			inner, capacity, name, ErrUnsupported)
 	}
 	return 0, false, fmt.Errorf("no %s: %w", name, ErrUnsupported)
+}
+
+// bounded is a working set in whole pages that takes at most so much memory.
+func bounded(want, most, page int64) (int64, error) {
+	if bytes := min(want, most) &^ (page - 1); bytes > 0 {
+		return bytes, nil
+	}
+	return 0, fmt.Errorf("%d bytes of memory do not hold the smallest working set: %w", most, ErrUnsupported)
 }
 
 // names lists the levels, innermost first, DRAM last.

@@ -65,6 +65,9 @@ func TestLevels(t *testing.T) {
 			t.Errorf("array of %s on %d threads: %d, %v, %v; want %d, %v", c.level, c.threads, got, limited, err, c.want, c.limited)
 		}
 	}
+	if _, _, err := l.arrayBytes(schema.DRAM, 2, 256<<20, 1); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("an array in no memory: %v", err)
+	}
 	if got := l.unclaimed(c); got != 0 {
 		t.Errorf("%d bytes are more than 480 MiB", got)
 	}

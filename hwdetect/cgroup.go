@@ -11,7 +11,7 @@ import (
 type limits struct {
 	quota  float64 // CPUs, 0: no limit
 	memory int64   // bytes, 0: no limit
-	room   int64   // bytes until the memory limit is reached, page cache that can go not counted
+	room   int64   // bytes until the memory limit is reached, page cache that can go not counted; all of it if the usage is not told
 }
 
 // readLimits takes the tightest limit of the process's groups and all their
@@ -67,7 +67,7 @@ func (l *limits) tighten(t tree, dir string) {
 		if !ok {
 			continue
 		}
-		l.memory = min(l.memory, limit)
+		l.memory, l.room = min(l.memory, limit), min(l.room, limit)
 		if usage, ok := t.number(dir + "/" + f.usage); ok && usage >= 0 {
 			// The kernel drops inactive page cache before it enforces the limit.
 			usage -= min(parseStat(t.bytes(dir+"/memory.stat"), f.cache), usage)

@@ -108,6 +108,9 @@ func TestReadLimits(t *testing.T) {
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "1000", "sys/fs/cgroup/memory.current": "5000",
 		}},
+		{name: "usage not told", memory: 1000, room: 1000, files: map[string]string{
+			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1000",
+		}},
 		{name: "no memory limit in v1", files: map[string]string{
 			"proc/self/mountinfo": "1 1 0:1 / /m rw - cgroup cgroup rw,memory\n", "proc/self/cgroup": "1:memory:/\n",
 			"m/memory.limit_in_bytes": "9223372036854771712", "m/memory.usage_in_bytes": "5000",

@@ -6,14 +6,22 @@ import (
 )
 
 // memory is the memory of the machine and what of it the process can still take,
-// both in bytes; 0 if unknown.
+// both in bytes; 0 if unknown, 1 if nothing is left. A limit bounds what is left
+// also where the machine does not tell what is available.
 func memory(t tree, l limits) (total, available int64) {
 	b := t.bytes("proc/meminfo")
 	total, available = parseMeminfo(b, "MemTotal"), parseMeminfo(b, "MemAvailable")
-	if available > 0 {
+	switch {
+	case available > 0:
 		available = min(available, l.room)
+	case l.memory == 0:
+		return total, 0
+	case total > 0:
+		available = min(total, l.room)
+	default:
+		available = l.room
 	}
-	return total, available
+	return total, max(available, 1)
 }
 
 // parseMeminfo finds a field of /proc/meminfo or of a node's meminfo, whose
