@@ -12,6 +12,8 @@ type limits struct {
 	quota  float64 // CPUs, 0: no limit
 	memory int64   // bytes, 0: no limit
 	room   int64   // bytes until the memory limit is reached, page cache that can go not counted; all of it if the usage is not told
+
+	quotaUnknown string // why a quota would not be seen
 }
 
 // readLimits takes the tightest limit of the process's groups and all their
@@ -20,11 +22,21 @@ type limits struct {
 func readLimits(t tree) limits {
 	l := limits{quota: math.Inf(1), memory: math.MaxInt64, room: math.MaxInt64}
 	mounts := parseMountinfo(t.bytes("proc/self/mountinfo"))
-	for _, group := range parseCgroup(t.bytes("proc/self/cgroup")) {
+	groups := parseCgroup(t.bytes("proc/self/cgroup"))
+	for _, group := range groups {
+		seen, unseen := false, "no mount shows the cgroup of the process, "+group.path
 		for _, m := range mounts {
-			if m.owns(group) {
+			switch {
+			case !m.owns(group):
+			case m.outside():
+				unseen = "the cgroup mount " + m.point + " begins above the cgroup namespace, at " + m.root + ": which group in it is that of the process is not told"
+			default:
 				l.climb(t, m, group.path)
+				seen = true
 			}
+		}
+		if !seen && group.cpu(groups) {
+			l.quotaUnknown = unseen
 		}
 	}
 	if math.IsInf(l.quota, 1) {

@@ -71,6 +71,7 @@ func TestReadLimits(t *testing.T) {
 		quota  float64
 		memory int64
 		room   int64
+		unseen string // in the reason why a quota would not be seen
 	}{
 		{name: "nothing there"},
 		{name: "v2 tightest ancestor counts", quota: 1.5, files: map[string]string{
@@ -100,6 +101,23 @@ func TestReadLimits(t *testing.T) {
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/../../../x\n",
 			"sys/fs/cgroup/x/cpu.max": "200000 100000", "x/cpu.max": "100000 100000",
 		}},
+		{name: "v2 mount of the host beside a cgroup namespace", unseen: "/sys/fs/cgroup begins above", files: map[string]string{
+			"proc/self/mountinfo": "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/cpu.max": "300000 100000", "sys/fs/cgroup/memory.max": "1000",
+		}},
+		{name: "that mount, and one of the namespace", quota: 3, files: map[string]string{
+			"proc/self/mountinfo": "30 23 0:26 / /own rw - cgroup2 cgroup2 rw\n31 23 0:26 /.. /host rw - cgroup2 cgroup2 rw\n", "proc/self/cgroup": "0::/\n",
+			"own/cpu.max": "300000 100000", "host/cpu.max": "100000 100000",
+		}},
+		{name: "no cgroup mount", unseen: "no mount shows the cgroup of the process, /docker/ab", files: map[string]string{
+			"proc/self/mountinfo": "1 2 0:29 / /proc rw - proc proc rw\n", "proc/self/cgroup": "0::/docker/ab\n",
+		}},
+		{name: "hybrid without the mount of cpu", unseen: "process, /x", files: map[string]string{
+			"proc/self/mountinfo": unified, "proc/self/cgroup": "1:cpu:/x\n0::/\n",
+		}},
+		{name: "hybrid without a mount that has no quotas", files: map[string]string{
+			"proc/self/mountinfo": v1cpu, "proc/self/cgroup": "2:name=systemd:/\n1:cpu:/\n0::/\n",
+		}},
 		{name: "memory with page cache that can go", memory: 1000, room: 700, files: map[string]string{
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "1000", "sys/fs/cgroup/memory.current": "500", "sys/fs/cgroup/memory.stat": "inactive_file 200\n",
@@ -121,7 +139,11 @@ func TestReadLimits(t *testing.T) {
 			if c.memory == 0 {
 				c.room = math.MaxInt64
 			}
-			if want := (limits{c.quota, c.memory, c.room}); got != want {
+			if (got.quotaUnknown != "") != (c.unseen != "") || !strings.Contains(got.quotaUnknown, c.unseen) {
+				t.Errorf("a quota is not seen because %q, want %q", got.quotaUnknown, c.unseen)
+			}
+			got.quotaUnknown = ""
+			if want := (limits{quota: c.quota, memory: c.memory, room: c.room}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
@@ -141,6 +163,17 @@ func TestQuotaBelowOne(t *testing.T) {
 	}
 	for _, c := range got.Host.Preflight {
 		if c.Name == "cpu_quota" && (c.Status != "warn" || !strings.Contains(c.Message, "less than one CPU")) {
+			t.Errorf("check is %+v", c)
+		}
+	}
+}
+
+// Where a quota would not be seen, nobody says that all CPUs may be used.
+func TestQuotaUnknown(t *testing.T) {
+	root := layout(t, map[string]string{"sys/devices/system/cpu/online": "0-3", "proc/self/cgroup": "0::/docker/ab\n"})
+	got := describe(t, System{Root: string(root), Arch: "amd64"}, Options{})
+	for _, c := range got.Host.Preflight {
+		if c.Name == "cpu_quota" && (c.Status != "unknown" || c.CurrentValue != "" || !strings.Contains(c.Message, "/docker/ab")) {
 			t.Errorf("check is %+v", c)
 		}
 	}

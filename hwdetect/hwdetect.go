@@ -107,7 +107,7 @@ func (s System) Detect(o Options) (Machine, error) {
 			m.Unavailable = append(m.Unavailable, schema.Unavailable{What: "cuda", Reason: err.Error()})
 		}
 	}
-	host.Preflight = preflight(t, host, cpu, top)
+	host.Preflight = preflight(t, host, cpu, top, limits)
 	m.Host = host
 	return m, nil
 }

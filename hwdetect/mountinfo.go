@@ -66,3 +66,15 @@ func (m mount) owns(c membership) bool {
 		return !slices.Contains(m.options, name)
 	})
 }
+
+// outside says that the mount begins above the cgroup namespace of the process,
+// as that of a host's hierarchy does: its groups have other names than
+// proc/self/cgroup tells (cgroup_namespaces(7)).
+func (m mount) outside() bool { return m.root == "/.." || strings.HasPrefix(m.root, "/../") }
+
+// cpu says whether the CPU quota is that of this membership: the v1 hierarchy with
+// the controller, or else v2.
+func (c membership) cpu(all []membership) bool {
+	v1 := func(c membership) bool { return slices.Contains(c.controllers, "cpu") }
+	return v1(c) || len(c.controllers) == 0 && !slices.ContainsFunc(all, v1)
+}

@@ -10,13 +10,13 @@ import (
 
 // preflight judges the state of the machine: pass where the figures will be
 // steady, warn where they may not, unknown where the machine does not tell.
-func preflight(t tree, h schema.Host, cpu schema.Device, top topology) []schema.Check {
+func preflight(t tree, h schema.Host, cpu schema.Device, top topology, l limits) []schema.Check {
 	return []schema.Check{
 		checkGovernor(h),
 		checkTurbo(t),
 		checkHugepages(h),
 		checkHypervisor(h),
-		checkQuota(h, top),
+		checkQuota(h, top, l),
 		checkLoad(t, h),
 		checkSMT(cpu.CPU, top),
 		checkMemory(h, cpu.CPU),
@@ -77,10 +77,12 @@ func checkHypervisor(h schema.Host) schema.Check {
 	return c
 }
 
-func checkQuota(h schema.Host, top topology) schema.Check {
+func checkQuota(h schema.Host, top topology, l limits) schema.Check {
 	allowed, online := len(h.AllowedCPUs), len(top.cpus)
 	c := schema.Check{Name: "cpu_quota", CurrentValue: quotaText(h.CPUQuota), ExpectedValue: "none"}
 	switch {
+	case l.quotaUnknown != "":
+		c.Status, c.CurrentValue, c.Message = schema.Unknown, "", l.quotaUnknown
 	case h.CPUQuota > 0 && h.CPUQuota < 1:
 		c.Status = schema.Warn
 		c.Message = "the cgroup allows less than one CPU: even one thread is throttled, and its rates are below the machine's"
