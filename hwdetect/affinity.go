@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// allowedCPUs are the online CPUs in the affinity mask, and a note if the mask
-// could not be read.
+// allowedCPUs are the CPUs in the affinity mask, and a note if the mask could not be
+// read. The answer of the system call is the kernel's word, which has taken offline
+// CPUs out: it counts also where a container shows other CPUs as online. The mask in
+// proc/self/status has them in.
 func allowedCPUs(t tree, ask func() ([]int, error), online []int) (allowed []int, note string) {
-	var mask []int
 	var err error
 	if ask != nil {
-		mask, err = ask()
+		if allowed, err = ask(); err == nil && len(allowed) > 0 {
+			return sortedSet(allowed), ""
+		}
 	}
-	if ask == nil || err != nil {
-		mask = parseAllowed(t.bytes("proc/self/status"))
-	}
-	for _, cpu := range mask {
+	for _, cpu := range parseAllowed(t.bytes("proc/self/status")) {
 		if slices.Contains(online, cpu) {
 			allowed = append(allowed, cpu)
 		}

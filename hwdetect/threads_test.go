@@ -56,7 +56,8 @@ func TestAllowedCPUs(t *testing.T) {
 		want []int
 		note bool
 	}{
-		{"mask within online", "none", func() ([]int, error) { return []int{2, 3, 64}, nil }, []int{2, 3}, false},
+		{"the kernel's word", "none", func() ([]int, error) { return []int{64, 2, 3}, nil }, []int{2, 3, 64}, false},
+		{"status has offline CPUs in", layout(t, map[string]string{"proc/self/status": "Cpus_allowed_list:\t2-64\n"}), nil, []int{2, 3}, false},
 		{"call fails, status tells", status, fails, []int{1, 2}, false},
 		{"no call", status, nil, []int{1, 2}, false},
 		{"nothing tells", "none", fails, online, true},
@@ -65,5 +66,19 @@ func TestAllowedCPUs(t *testing.T) {
 		if !cmp.Equal(got, c.want) || (note != "") != c.note {
 			t.Errorf("%s: got %v, %q", c.name, got, note)
 		}
+	}
+}
+
+// lxcfs numbers the online CPUs of a container anew; the mask has their real numbers.
+func TestRenumberedCPUs(t *testing.T) {
+	root := layout(t, map[string]string{
+		"sys/devices/system/cpu/online":                        "0-1",
+		"sys/devices/system/cpu/cpu4/topology/core_cpus_list":  "4,12",
+		"sys/devices/system/cpu/cpu12/topology/core_cpus_list": "4,12",
+	})
+	got := describe(t, System{Root: string(root), Arch: "amd64", Affinity: func() ([]int, error) { return []int{4, 12}, nil }}, Options{})
+	cpu := got.Devices[0].CPU
+	if want := []int{4, 12}; !cmp.Equal(got.Host.AllowedCPUs, want) || !cmp.Equal(cpu.UsedCPUs, want) || cpu.Cores != 3 || cpu.Threads != 4 {
+		t.Errorf("allowed %v, used %v, of %d cores and %d threads", got.Host.AllowedCPUs, cpu.UsedCPUs, cpu.Cores, cpu.Threads)
 	}
 }

@@ -25,26 +25,7 @@ func readTopology(t tree, info cpuInfo, id CPUID, n int) topology {
 	}
 	var top topology
 	for _, cpu := range online {
-		at := fmt.Sprintf("%s/cpu%d/topology/", dir, cpu)
-		l := logicalCPU{cpu: cpu}
-		if socket, ok := t.number(at + "physical_package_id"); ok && socket > 0 { // -1: unknown, on some arm64
-			l.socket = int(socket)
-		}
-		// core_cpus_list is the newer name (Linux 5.0) of thread_siblings_list.
-		for _, name := range []string{"core_cpus_list", "thread_siblings_list"} {
-			if l.core == "" {
-				l.core = t.line(at + name)
-			}
-		}
-		if l.core == "" {
-			l.core = fmt.Sprint(cpu)
-			for _, e := range info.cpus {
-				if e.cpu == cpu {
-					l.core, l.socket = fmt.Sprintf("%d/%d", e.socket, e.core), max(e.socket, 0)
-				}
-			}
-		}
-		top.cpus = append(top.cpus, l)
+		top.cpus = append(top.cpus, place(t, info, cpu))
 	}
 	if len(top.cpus) > 0 {
 		return top
@@ -62,6 +43,42 @@ func readTopology(t tree, info cpuInfo, id CPUID, n int) topology {
 	}
 	for cpu := range n {
 		top.cpus = append(top.cpus, logicalCPU{cpu: cpu, core: fmt.Sprint(cpu / threads)})
+	}
+	return top
+}
+
+// place finds the core and the package of a CPU in sysfs, or else in /proc/cpuinfo.
+func place(t tree, info cpuInfo, cpu int) logicalCPU {
+	at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/", cpu)
+	l := logicalCPU{cpu: cpu}
+	if socket, ok := t.number(at + "physical_package_id"); ok && socket > 0 { // -1: unknown, on some arm64
+		l.socket = int(socket)
+	}
+	// core_cpus_list is the newer name (Linux 5.0) of thread_siblings_list.
+	for _, name := range []string{"core_cpus_list", "thread_siblings_list"} {
+		if l.core == "" {
+			l.core = t.line(at + name)
+		}
+	}
+	if l.core == "" {
+		l.core = fmt.Sprint(cpu)
+		for _, e := range info.cpus {
+			if e.cpu == cpu {
+				l.core, l.socket = fmt.Sprintf("%d/%d", e.socket, e.core), max(e.socket, 0)
+			}
+		}
+	}
+	return l
+}
+
+// with adds those of the CPUs that are not in it. The process runs on them, though
+// the list of online CPUs leaves them out: lxcfs numbers those of a container anew.
+func (top topology) with(t tree, info cpuInfo, cpus []int) topology {
+	online := top.online()
+	for _, cpu := range cpus {
+		if !slices.Contains(online, cpu) {
+			top.cpus = append(top.cpus, place(t, info, cpu))
+		}
 	}
 	return top
 }
