@@ -116,10 +116,12 @@ func dimmPeak(dimms []dimm) (*schema.Peak, error) {
 	return p, nil
 }
 
+// The letter of a channel stands alone, or before the number of the slot. It may come
+// after a socket, and is not P, which begins one: DIMM_P0_A0.
 var (
 	socketOf      = regexp.MustCompile(`(?i)(?:CPU|PROC|SOCKET|NODE|P)[ _-]?[0-9]+`)
 	channelWord   = regexp.MustCompile(`(?i)^.*CHANNEL[ _-]*[A-Z0-9]+`)
-	channelLetter = regexp.MustCompile(`(?i)^.*DIMM[ _-]?[A-Z]`)
+	channelLetter = regexp.MustCompile(`(?i)^(.*DIMM[ _-]?(?:(?:CPU|PROC|SOCKET|NODE|P)[ _-]?[0-9]+[ _-]?)?[A-O])(?:[^A-Z]|$)`)
 )
 
 // channel names the channel of the DIMM as far as the locators go: "P0 CHANNEL
@@ -128,8 +130,8 @@ func (d dimm) channel() (key string, ok bool) {
 	sockets := socketOf.FindString(d.device) + "/" + socketOf.FindString(d.bank) + "/"
 	for _, pattern := range []*regexp.Regexp{channelWord, channelLetter} {
 		for _, text := range []string{d.bank, d.device} {
-			if m := pattern.FindString(text); m != "" {
-				return sockets + m, true
+			if m := pattern.FindStringSubmatch(text); m != nil {
+				return sockets + m[len(m)-1], true
 			}
 		}
 	}

@@ -19,6 +19,11 @@ func TestDIMMPeak(t *testing.T) {
 		{"one DIMM needs no locator", []dimm{d("", "", 2400)}, 19.2, ""},
 		{"slower DIMM rules its channel", []dimm{d("DIMM_A1", "", 3200), d("DIMM_A2", "", 2400)}, 19.2, ""},
 		{"Dell's A1 is socket and slot", []dimm{d("A1", "Not Specified", 2400), d("A2", "Not Specified", 2400)}, 0, "do not tell their channels"},
+		{"letter after the socket", []dimm{d("DIMM_P0_A0", "BANK 0", 3200), d("DIMM_P0_A1", "BANK 0", 3200), d("DIMM_P0_B0", "BANK 0", 3200), d("DIMM_P1_A0", "BANK 0", 3200)}, 76.8, ""},
+		{"the same with a bank", []dimm{d("DIMM_P0_A0", "P0-CH A", 3200), d("DIMM_P0_B0", "P0-CH B", 3200)}, 51.2, ""},
+		{"no number of a slot", []dimm{d("DIMM_CPU0_A", "", 4800), d("DIMM_CPU0_B", "", 4800)}, 76.8, ""},
+		{"a word after DIMM", []dimm{d("DIMM Slot 0", "BANK 0", 3200), d("DIMM Slot 1", "BANK 0", 3200)}, 0, "do not tell their channels"},
+		{"a socket and no letter", []dimm{d("DIMM_P0", "", 3200), d("DIMM_P1", "", 3200)}, 0, "do not tell their channels"},
 		{"speed unknown", []dimm{d("DIMM_A1", "", 0)}, 0, "speed"},
 		{"none", nil, 0, "no DIMM"},
 	} {
