@@ -17,18 +17,21 @@ import (
 const askBandwidth = "; give it with --peak-bandwidth"
 
 // memoryPeak is the bandwidth of all memory channels: the user's figure, or
-// channels x MT/s x bytes from the SMBIOS table of DIMMs.
-func memoryPeak(t tree, override float64) (*schema.Peak, error) {
+// channels x MT/s x bytes from the SMBIOS table of DIMMs. That of a virtual machine
+// is made up.
+func memoryPeak(t tree, hypervisor string, override float64) (*schema.Peak, error) {
 	if plausiblePeak(override) {
 		return &schema.Peak{Value: override, Source: "--peak-bandwidth"}, nil
 	}
 	const table = "sys/firmware/dmi/tables/DMI"
 	b := t.bytes(table)
 	switch {
-	case b == nil && t.exists(table):
-		return nil, errors.New("the SMBIOS table of DIMMs is not readable: run as root" + askBandwidth)
-	case b == nil:
+	case b == nil && !t.exists(table):
 		return nil, errors.New("the machine shows no SMBIOS table of DIMMs (/" + table + ")" + askBandwidth)
+	case hypervisor != "":
+		return nil, fmt.Errorf("the SMBIOS table of DIMMs is that of a virtual machine (%s), not of the memory below it%s", hypervisor, askBandwidth)
+	case b == nil:
+		return nil, errors.New("the SMBIOS table of DIMMs is not readable: run as root" + askBandwidth)
 	}
 	dimms, err := parseDIMMs(b)
 	if err != nil {

@@ -51,3 +51,18 @@ func FuzzParseDIMMs(f *testing.F) {
 		}
 	})
 }
+
+// The SMBIOS table of a virtual machine is made up, whoever may read it.
+func TestDIMMsOfVirtualMachine(t *testing.T) {
+	s := unpack(t, machines+"/server-2x-gold-6248.txtar")
+	s.CPUID.Hypervisor = "KVMKVMKVM"
+	d := describe(t, s, Options{}).Devices[0]
+	if d.Theoretical.BandwidthGBps != nil {
+		t.Errorf("bandwidth %+v", d.Theoretical.BandwidthGBps)
+	}
+	for _, u := range d.Unavailable {
+		if u.What == "theoretical.bandwidth_gbps" && !strings.Contains(u.Reason, "virtual machine (kvm)") {
+			t.Errorf("reason %q", u.Reason)
+		}
+	}
+}

@@ -143,7 +143,7 @@ func (s System) cpu(t tree, info cpuInfo, top topology, host schema.Host, o Opti
 	var missing []schema.Unavailable
 	d.Theoretical.PeakGFLOPS, missing = cpuPeaks(id, info, c, clocks, top.siblings(), o.PeakGFLOPS)
 	d.Unavailable = append(d.Unavailable, missing...)
-	bandwidth, err := memoryPeak(t, o.PeakBandwidth)
+	bandwidth, err := memoryPeak(t, host.Hypervisor, o.PeakBandwidth)
 	if err != nil {
 		d.Unavailable = append(d.Unavailable, schema.Unavailable{What: "theoretical.bandwidth_gbps", Reason: err.Error()})
 	}
