@@ -36,8 +36,8 @@ func hypervisor(t tree, info cpuInfo, id CPUID) string {
 	product := t.line("sys/class/dmi/id/product_name")
 	for _, text := range []string{product, t.line("sys/class/dmi/id/sys_vendor"), t.line("sys/class/dmi/id/bios_vendor")} {
 		for _, h := range dmiHypervisors {
-			// Amazon's bare metal is called EC2 too, but its product ends in .metal.
-			if strings.Contains(text, h.text) && !strings.HasSuffix(product, ".metal") {
+			// Amazon's bare metal is called EC2 too: its products are c5.metal, m7i.metal-24xl.
+			if strings.Contains(text, h.text) && !strings.Contains(product, ".metal") {
 				return h.name
 			}
 		}
