@@ -79,11 +79,12 @@ func (s System) Detect(o Options) (Machine, error) {
 		threads = o.Threads
 	}
 
+	below, told := hypervisor(t, info, s.CPUID)
 	host := schema.Host{
 		OS:                   s.OS,
 		Kernel:               t.line("proc/sys/kernel/osrelease"),
 		Arch:                 s.Arch,
-		Hypervisor:           hypervisor(t, info, s.CPUID),
+		Hypervisor:           below,
 		Container:            container(t),
 		AllowedCPUs:          allowed,
 		CPUQuota:             limits.quota,
@@ -108,7 +109,7 @@ func (s System) Detect(o Options) (Machine, error) {
 			m.Unavailable = append(m.Unavailable, schema.Unavailable{What: "cuda", Reason: err.Error()})
 		}
 	}
-	host.Preflight = preflight(t, host, cpu, top, limits)
+	host.Preflight = preflight(t, host, cpu, top, limits, told)
 	m.Host = host
 	return m, nil
 }

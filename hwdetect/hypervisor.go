@@ -20,33 +20,37 @@ var dmiHypervisors = []struct{ text, name string }{
 	{"VMware", "vmware"}, {"innotek", "virtualbox"}, {"VirtualBox", "virtualbox"}, {"Xen", "xen"},
 	{"Bochs", "bochs"}, {"Parallels", "parallels"}, {"BHYVE", "bhyve"}, {"Hyper-V", "hyperv"},
 	{"Virtual Machine", "hyperv"}, {"Apple Virtualization", "apple"},
+	{"OpenStack", "kvm"}, {"KubeVirt", "kvm"},
 }
 
-// hypervisor names what the machine runs on; empty on bare metal.
-func hypervisor(t tree, info cpuInfo, id CPUID) string {
+// hypervisor names what the machine runs on, empty if nothing does, and whether the
+// machine would tell: x86 does by CPUID, others by their firmware tables if at all.
+func hypervisor(t tree, info cpuInfo, id CPUID) (name string, told bool) {
 	if sig := strings.Trim(id.Hypervisor, " \x00"); sig != "" {
 		if name, ok := hypervisors[sig]; ok {
-			return name
+			return name, true
 		}
-		return strings.ToLower(sig)
+		return strings.ToLower(sig), true
 	}
 	if name := t.line("sys/hypervisor/type"); name != "" {
-		return name
+		return name, true
 	}
+	told = id.or(info).Family > 0
 	product := t.line("sys/class/dmi/id/product_name")
 	for _, text := range []string{product, t.line("sys/class/dmi/id/sys_vendor"), t.line("sys/class/dmi/id/bios_vendor")} {
+		told = told || text != ""
 		for _, h := range dmiHypervisors {
 			// Amazon's bare metal is called EC2 too: its products are c5.metal, m7i.metal-24xl.
 			if strings.Contains(text, h.text) && !strings.Contains(product, ".metal") {
-				return h.name
+				return h.name, true
 			}
 		}
 	}
 	if compatible := t.line("proc/device-tree/hypervisor/compatible"); compatible != "" {
-		return strings.TrimPrefix(compatible, "linux,")
+		return strings.TrimPrefix(compatible, "linux,"), true
 	}
 	if slices.Contains(info.flags, "hypervisor") {
-		return "unknown"
+		return "unknown", true
 	}
-	return ""
+	return "", told
 }

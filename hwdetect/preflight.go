@@ -9,13 +9,14 @@ import (
 )
 
 // preflight judges the state of the machine: pass where the figures will be
-// steady, warn where they may not, unknown where the machine does not tell.
-func preflight(t tree, h schema.Host, cpu schema.Device, top topology, l limits) []schema.Check {
+// steady, warn where they may not, unknown where the machine does not tell, be it
+// even whether there is a hypervisor.
+func preflight(t tree, h schema.Host, cpu schema.Device, top topology, l limits, hypervisorTold bool) []schema.Check {
 	return []schema.Check{
 		checkGovernor(h),
 		checkTurbo(t),
 		checkHugepages(h),
-		checkHypervisor(h),
+		checkHypervisor(h, hypervisorTold),
 		checkQuota(h, top, l),
 		checkLoad(t, h),
 		checkSMT(cpu.CPU, top),
@@ -65,15 +66,18 @@ func checkHugepages(h schema.Host) schema.Check {
 	return c
 }
 
-func checkHypervisor(h schema.Host) schema.Check {
+func checkHypervisor(h schema.Host, told bool) schema.Check {
 	c := schema.Check{Name: "hypervisor", CurrentValue: h.Hypervisor, ExpectedValue: "none"}
-	if h.Hypervisor == "" {
+	switch {
+	case h.Hypervisor != "":
+		c.Status = schema.Warn
+		c.Message = "a virtual machine: neighbours share caches, bandwidth and power, and caches and cores are as claimed by the hypervisor"
+	case told:
 		c.CurrentValue = "none"
 		c.Status, c.Message = schema.Pass, "no hypervisor was found"
-		return c
+	default:
+		c.Status, c.Message = schema.Unknown, "neither the CPU nor firmware tables tell whether this is a virtual machine"
 	}
-	c.Status = schema.Warn
-	c.Message = "a virtual machine: neighbours share caches, bandwidth and power, and caches and cores are as claimed by the hypervisor"
 	return c
 }
 
