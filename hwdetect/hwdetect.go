@@ -136,12 +136,13 @@ func (s System) cpu(t tree, info cpuInfo, top topology, host schema.Host, o Opti
 	d := schema.Device{
 		ID: "cpu0", Kind: schema.CPU, Name: id.Name, Vendor: id.Vendor, CPU: &c,
 		Unavailable: refused,
-		Power:       rapl(t, s.Arch, host.Hypervisor),
 	}
 	if d.Name == "" {
 		d.Name = "unknown " + s.Arch + " CPU"
 	}
 	var missing []schema.Unavailable
+	d.Power, missing = rapl(t, host)
+	d.Unavailable = append(d.Unavailable, missing...)
 	d.Theoretical.PeakGFLOPS, missing = cpuPeaks(id, info, c, clocks, top.siblings(), o.PeakGFLOPS)
 	d.Unavailable = append(d.Unavailable, missing...)
 	bandwidth, err := memoryPeak(t, host.Hypervisor, o.PeakBandwidth)

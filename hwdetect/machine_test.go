@@ -216,26 +216,3 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
-
-// The driver amd_energy serves a counter of each socket, beside those of cores, which are parts
-// of it.
-func TestAMDEnergy(t *testing.T) {
-	root := layout(t, map[string]string{
-		"sys/class/hwmon/hwmon1/name":           "k10temp",
-		"sys/class/hwmon/hwmon2/name":           "amd_energy",
-		"sys/class/hwmon/hwmon2/energy1_label":  "Ecore000",
-		"sys/class/hwmon/hwmon2/energy1_input":  "1111",
-		"sys/class/hwmon/hwmon2/energy33_label": "Esocket0",
-		"sys/class/hwmon/hwmon2/energy33_input": "123456789",
-	})
-	want := []schema.PowerMeter{{Name: "socket-0", Source: "/sys/class/hwmon/hwmon2/energy33_input", Readable: true}}
-	if p := rapl(root, "amd64", ""); p.Unavailable != "" || cmp.Diff(want, p.Meters) != "" {
-		t.Errorf("got %+v, want the meters %+v", p, want)
-	}
-	if err := os.Remove(root.path("sys/class/hwmon/hwmon2/energy33_input")); err != nil {
-		t.Fatal(err)
-	}
-	if p := rapl(root, "amd64", ""); p.Unavailable == "" || len(p.Meters) != 1 || p.Meters[0].Readable {
-		t.Errorf("a counter that cannot be read: %+v", p)
-	}
-}
