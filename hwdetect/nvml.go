@@ -137,13 +137,12 @@ func (q query) describe(i int, dev nvml.Device, driver string) schema.Device {
 	return d
 }
 
-// power prefers the energy counter: power is averaged over a window of its own.
+// power is that of the energy counter: what nvmlDeviceGetPowerUsage tells is averaged over a
+// window of its own.
 func (q query) power(dev nvml.Device) schema.Power {
-	if _, ok := ask(q, "nvmlDeviceGetTotalEnergyConsumption", dev.GetTotalEnergyConsumption); ok {
-		return schema.Power{Meters: []schema.PowerMeter{{Name: "GPU", Source: "nvmlDeviceGetTotalEnergyConsumption", Readable: true}}}
+	const counter = "nvmlDeviceGetTotalEnergyConsumption"
+	if _, ok := ask(q, counter, dev.GetTotalEnergyConsumption); ok {
+		return schema.Power{Meters: []schema.PowerMeter{{Name: "GPU", Source: counter, Readable: true}}}
 	}
-	if _, ok := ask(q, "nvmlDeviceGetPowerUsage", dev.GetPowerUsage); ok {
-		return schema.Power{Meters: []schema.PowerMeter{{Name: "GPU", Source: "nvmlDeviceGetPowerUsage", Readable: true}}}
-	}
-	return schema.Power{Unavailable: "the driver serves neither nvmlDeviceGetTotalEnergyConsumption nor nvmlDeviceGetPowerUsage for this device"}
+	return schema.Power{Unavailable: "the driver serves no energy counter for this device (" + counter + ")"}
 }

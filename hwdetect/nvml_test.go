@@ -124,7 +124,7 @@ func TestListGPUsPoorDriver(t *testing.T) {
 	}
 	d := server.Devices[0].(*dgxa100.Device)
 	d.GetMigModeFunc = func() (int, int, nvml.Return) { return 0, 0, nvml.ERROR_NOT_SUPPORTED }
-	d.GetPowerUsageFunc = func() (uint32, nvml.Return) { return 0, nvml.ERROR_NOT_SUPPORTED }
+	d.GetPowerUsageFunc = func() (uint32, nvml.Return) { return 250000, nvml.SUCCESS } // no counter
 	server.DeviceGetHandleByIndexFunc = func(i int) (nvml.Device, nvml.Return) {
 		if i > 0 {
 			return nil, nvml.ERROR_GPU_IS_LOST

@@ -54,8 +54,11 @@ func rapl(t tree, h schema.Host) (p schema.Power, broken []schema.Unavailable) {
 		_, readable := t.number(at + "/energy_uj")
 		p.Meters = append(p.Meters, schema.PowerMeter{Name: name, Source: "/" + at, Readable: readable, MaxEnergyMicrojoule: most})
 	}
-	switch readable := slices.ContainsFunc(p.Meters, func(m schema.PowerMeter) bool { return m.Readable }); {
-	case readable:
+	readable := func(m schema.PowerMeter) bool { return m.Readable }
+	switch {
+	case slices.ContainsFunc(p.Meters, schema.PowerMeter.Counted):
+	case slices.ContainsFunc(p.Meters, readable):
+		p.Unavailable = "of the RAPL zones neither a package nor memory can be read: those that can are parts of a package, or count more than the processors"
 	case len(p.Meters) > 0:
 		p.Unavailable = "RAPL zones found, but energy_uj is not readable: run as root, or grant read access to /" + powercap + "/*/energy_uj"
 	case dangling > 0:

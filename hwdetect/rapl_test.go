@@ -47,6 +47,8 @@ func TestRAPL(t *testing.T) {
 		{"a copy of a bad zone", powercapOf(t, zone{"intel-rapl:0", "package-0", "", "5"}, zone{"intel-rapl-mmio:0", "package-0", most, "5"}), "package-0*", "power.intel-rapl:0", ""},
 		{"a copy", powercapOf(t, zone{"intel-rapl-mmio:0", "package-0", most, "5"}, zone{"intel-rapl:0", "package-0", most, "5"}), "package-0*", "", ""},
 		{"not readable", powercapOf(t, zone{"intel-rapl:0", "package-0", most, ""}), "package-0", "", "run as root"},
+		{"parts of a package alone", powercapOf(t, zone{"intel-rapl:0", "package-0", most, ""}, zone{"intel-rapl:0:0", "core", most, "5"}), "package-0 core*", "", "neither a package nor memory"},
+		{"the platform alone", powercapOf(t, zone{"intel-rapl:0", "psys", most, "5"}), "psys*", "", "neither a package nor memory"},
 		{"none", layout(t, nil), "", "", "load the kernel module"},
 	} {
 		p, broken := rapl(c.root, linux)

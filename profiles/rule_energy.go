@@ -55,15 +55,15 @@ func checkEnergy(c *checker) {
 	}
 }
 
-// checkPower: power is unavailable where no meter can be read, and nowhere else.
+// checkPower: power is unavailable where no meter that counts can be read, and nowhere else.
 func checkPower(c *checker) {
 	for at, d := range c.eachDevice() {
-		readable := slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Readable })
+		counted := slices.ContainsFunc(d.Power.Meters, schema.PowerMeter.Counted)
 		switch {
-		case readable && d.Power.Unavailable != "":
+		case counted && d.Power.Unavailable != "":
 			c.fail(at+"/power/unavailable", "power is said to be unavailable, but a meter can be read", quote(d.Power.Unavailable), "none")
-		case !readable && d.Power.Unavailable == "":
-			c.fail(at+"/power/unavailable", "no meter can be read, and no reason says why", "", "the reason")
+		case !counted && d.Power.Unavailable == "":
+			c.fail(at+"/power/unavailable", "no meter of a package, of memory or of a GPU can be read, and no reason says why", "", "the reason")
 		}
 	}
 }

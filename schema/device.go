@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Device is one device: what it is, and what was measured on it.
 type Device struct {
 	ID     string   `json:"id" jsonschema:"pattern=^(cpu|cuda)[0-9]+$" jsonschema_description:"Identifier of the device within the profile."`
@@ -133,4 +135,11 @@ type PowerMeter struct {
 	Source              string `json:"source" jsonschema:"minLength=1" jsonschema_description:"Interface that serves the meter."`
 	Readable            bool   `json:"readable" jsonschema_description:"Whether this process may read it."`
 	MaxEnergyMicrojoule uint64 `json:"max_energy_microjoules,omitempty" jsonschema:"minimum=1" jsonschema_description:"Value at which the energy counter wraps, in microjoules."`
+}
+
+// Counted says whether the energy of the meter is part of what a case is said to take:
+// that of packages with all that is in them, of memory, which is not, and of a GPU.
+// The zones core and uncore are parts of a package, and psys counts all of it again.
+func (m PowerMeter) Counted() bool {
+	return m.Readable && (strings.HasPrefix(m.Name, "package-") || strings.HasPrefix(m.Name, "socket-") || m.Name == "dram" || m.Name == "GPU")
 }

@@ -21,14 +21,11 @@ type counter struct {
 	max        uint64
 }
 
-// energyCounters are the readable meters whose sum is the energy of the machine: packages with
-// all that is in them, and the memory, which is not. The zones core and uncore are parts of
-// a package, and psys counts all of it again.
+// energyCounters are those of the meters whose sum is the energy of the machine.
 func energyCounters(root string, p schema.Power) []counter {
 	var all []counter
 	for _, m := range p.Meters {
-		whole := strings.HasPrefix(m.Name, "package-") || strings.HasPrefix(m.Name, "socket-") || m.Name == "dram"
-		if !m.Readable || !whole {
+		if !m.Counted() {
 			continue
 		}
 		file := filepath.Join(root, m.Source)
