@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,13 +47,25 @@ func (c counter) read() (uint64, error) {
 	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 }
 
+// mostWatts is more than any package or memory takes: a counter that is faster was set
+// back, as by suspending the machine or loading its driver anew, and has not wrapped.
+const mostWatts = 1e4
+
 // since is the energy between two readings in microjoules. Of several wraps between them one
 // is seen: readings follow each other within seconds, a wrap takes a minute at least.
-func (c counter) since(before, now uint64) uint64 {
-	if now < before && c.max > 0 {
-		return c.max - before + now + 1
+func (c counter) since(before, now uint64, took time.Duration) (uint64, error) {
+	sum := now - before
+	if now < before {
+		if c.max == 0 || before > c.max {
+			return 0, fmt.Errorf("cpu: the energy counter of %s went back from %d to %d microjoules", c.name, before, now)
+		}
+		sum = c.max - before + now + 1
 	}
-	return now - before
+	// A counter may be ahead of the clock by what it counts between its ticks.
+	if most := mostWatts * (took + leastWindow).Seconds() * 1e6; float64(sum) > most {
+		return 0, fmt.Errorf("cpu: the energy counter of %s went from %d to %d microjoules in %s", c.name, before, now, took)
+	}
+	return sum, nil
 }
 
 // Meter starts to count the energy of the machine, which is more than that of the workers.
@@ -69,19 +82,26 @@ func startMeter(counters []counter, thermometer string, now func() time.Time) be
 		names = append(names, c.name)
 	}
 	var last []uint64 // none before the first reading
+	var at time.Time  // of the last reading
 	sum := uint64(0)
 	return bench.Counters{
 		Names: names, Least: leastWindow, Now: now,
 		Joules: func() (float64, error) {
-			readings := make([]uint64, len(counters))
+			readings, before := make([]uint64, len(counters)), at
+			at = now()
 			for i, c := range counters {
 				var err error
 				if readings[i], err = c.read(); err != nil {
 					return 0, err
 				}
-				if last != nil {
-					sum += c.since(last[i], readings[i])
+				if last == nil {
+					continue
 				}
+				energy, err := c.since(last[i], readings[i], at.Sub(before))
+				if err != nil {
+					return 0, err
+				}
+				sum += energy
 			}
 			last = readings
 			return float64(sum) / 1e6, nil

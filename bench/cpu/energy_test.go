@@ -107,3 +107,32 @@ func TestEnergyOfShortWindow(t *testing.T) {
 		t.Errorf("counters of a machine without: %v", got)
 	}
 }
+
+// A counter that was set back is no counter that wrapped: the window tells nothing.
+func TestEnergyOfCounterSetBack(t *testing.T) {
+	const file = "/sys/class/hwmon/hwmon3/energy17_input"
+	for _, c := range []struct {
+		name        string
+		max         uint64
+		before, now uint64
+		joules      float64 // 0: none told
+	}{
+		{"wraps", 262143328850, 262143000000, 4671149, 5},
+		{"set back, though it could wrap", 262143328850, 200000000000, 5000000, 0},
+		{"set back, and it never wraps", 0, 200000000000, 5000000, 0},
+		{"above where it wraps", 1000, 2000, 5, 0},
+		{"at 10 kW", 0, 0, 10000e6, 10000},
+		{"at 20 kW", 0, 0, 20000e6, 0},
+	} {
+		files := meterFiles{t, t.TempDir()}
+		power := schema.Power{Meters: []schema.PowerMeter{{Name: "package-0", Source: file, Readable: true, MaxEnergyMicrojoule: c.max}}}
+		files.write(file, c.before)
+		now := time.Unix(0, 0)
+		m := startMeter(energyCounters(files.root, power), "", func() time.Time { return now })
+		now = now.Add(time.Second)
+		files.write(file, c.now)
+		if e, ok := m.Stop(); ok != (c.joules > 0) || ok && e.Joules != c.joules {
+			t.Errorf("%s: %v J, %t, want %v", c.name, e.Joules, ok, c.joules)
+		}
+	}
+}
