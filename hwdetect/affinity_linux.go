@@ -8,15 +8,14 @@ import (
 )
 
 // affinity is the mask of the process's main thread: workers may have pinned
-// the calling one. The call fails on machines with more than 1024 CPUs, where
-// proc/self/status still tells.
+// the calling one.
 func affinity() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
+	set := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
 		return nil, fmt.Errorf("sched_getaffinity: %w", err)
 	}
 	var cpus []int
-	for cpu := range len(set) * 64 {
+	for cpu := range maxCPUs {
 		if set.IsSet(cpu) {
 			cpus = append(cpus, cpu)
 		}

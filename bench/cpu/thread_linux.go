@@ -11,7 +11,12 @@ func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 // pin binds the calling thread to one CPU.
 func (t *thread) pin(cpu int) error {
 	t.tid = unix.Gettid()
-	var set unix.CPUSet
+	return unix.SchedSetaffinityDynamic(0, maskOf(cpu))
+}
+
+// maskOf has the bit of one CPU, whose number may be above the 1023 of a unix.CPUSet.
+func maskOf(cpu int) unix.CPUSetDynamic {
+	set := unix.NewCPUSet(cpu + 1)
 	set.Set(cpu)
-	return unix.SchedSetaffinity(0, &set)
+	return set
 }
