@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,12 +32,13 @@ func (c *Calibrator) numaSteps() []step {
 			if memory.MemoryBytes == 0 {
 				continue
 			}
+			available := cmp.Or(memory.MemoryAvailableBytes, memory.MemoryBytes)
 			p := Place{Threads: threads, NUMA: NUMA{Bound: true, Node: node.ID, Memory: memory.ID}}
 			steps = append(steps, step{
 				label: fmt.Sprintf("NUMA, %s", p),
 				cost:  2*c.pointCost() + time.Duration(c.Runner.Settings.DRAMArray/dramRate*int64(time.Second))/2,
 				run: func(ctx context.Context, scale float64) error {
-					return c.measureNUMA(ctx, p, memory.MemoryBytes/2, scale)
+					return c.measureNUMA(ctx, p, available/2, scale)
 				},
 			})
 		}

@@ -61,3 +61,26 @@ func TestPathsBetweenNodes(t *testing.T) {
 		t.Errorf("one node: %d steps", len(steps))
 	}
 }
+
+// What is bound to a node takes half of what is free there at most: the kernel ends a
+// process that the node has no memory for.
+func TestNodeWithoutRoom(t *testing.T) {
+	cal := fakeCalibrator(newFake(), schema.Quick)
+	twoNodes(cal)
+	cal.Device.CPU.NUMANodes[1].MemoryAvailableBytes = 64 << 20
+	cal.levels = claimedLevels(*cal.Device.CPU)
+	for _, s := range cal.numaSteps() {
+		if err := s.run(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range cal.Device.NUMA {
+		full := path.MemoryNode == 1
+		if got := max(path.WorkingSetBytes, path.ChaseBytes); full != (got <= 32<<20) {
+			t.Errorf("node %d: working set of %d bytes, chase of %d", path.MemoryNode, path.WorkingSetBytes, path.ChaseBytes)
+		}
+	}
+	if len(cal.Device.NUMA) != 2 {
+		t.Errorf("%d paths", len(cal.Device.NUMA))
+	}
+}

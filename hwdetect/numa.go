@@ -16,7 +16,10 @@ func numaNodes(t tree) []schema.NUMANode {
 		if n.CPUs == nil {
 			n.CPUs = []int{} // a node may be memory alone
 		}
-		n.MemoryBytes = parseMeminfo(t.bytes(at+"meminfo"), "MemTotal")
+		meminfo := t.bytes(at + "meminfo")
+		n.MemoryBytes = parseMeminfo(meminfo, "MemTotal")
+		// A node has no MemAvailable; the kernel drops inactive page cache first.
+		n.MemoryAvailableBytes = parseMeminfo(meminfo, "MemFree") + parseMeminfo(meminfo, "Inactive(file)")
 		nodes = append(nodes, n)
 	}
 	return nodes

@@ -57,9 +57,10 @@ type CoreClass struct {
 
 // NUMANode is a NUMA node.
 type NUMANode struct {
-	ID          int   `json:"id" jsonschema:"minimum=0" jsonschema_description:"Number of the node."`
-	CPUs        []int `json:"cpus" jsonschema_description:"Logical CPUs of the node."`
-	MemoryBytes int64 `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory of the node in bytes."`
+	ID                   int   `json:"id" jsonschema:"minimum=0" jsonschema_description:"Number of the node."`
+	CPUs                 []int `json:"cpus" jsonschema_description:"Logical CPUs of the node."`
+	MemoryBytes          int64 `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory of the node in bytes."`
+	MemoryAvailableBytes int64 `json:"memory_available_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory of the node that was free at the start, page cache that can go counted, in bytes."`
 }
 
 // Cache is one kind of cache, of which the machine has Count.
