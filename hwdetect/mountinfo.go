@@ -8,18 +8,18 @@ import (
 // mount is one line of proc/self/mountinfo (proc_pid_mountinfo(5)).
 type mount struct {
 	root, point string   // folder of the file system that is mounted, and where
-	fstype      string   // cgroup or cgroup2
+	fstype      string   // cgroup and cgroup2 among others
 	options     []string // of the file system: the controllers of a v1 hierarchy
 }
 
-// parseMountinfo keeps the cgroup mounts. Fields are separated by single
-// spaces; a "-" ends the optional ones.
+// parseMountinfo lists the mounts. Fields are separated by single spaces; a "-"
+// ends the optional ones.
 func parseMountinfo(b []byte) []mount {
 	var mounts []mount
 	for line := range strings.Lines(string(b)) {
 		before, after, ok := strings.Cut(line, " - ")
 		left, right := strings.Fields(before), strings.Fields(after)
-		if !ok || len(left) < 6 || len(right) < 3 || !strings.HasPrefix(right[0], "cgroup") {
+		if !ok || len(left) < 6 || len(right) < 3 {
 			continue
 		}
 		mounts = append(mounts, mount{
@@ -62,7 +62,7 @@ func (m mount) owns(c membership) bool {
 	if m.fstype == "cgroup2" {
 		return len(c.controllers) == 0
 	}
-	return len(c.controllers) > 0 && !slices.ContainsFunc(c.controllers, func(name string) bool {
+	return m.fstype == "cgroup" && len(c.controllers) > 0 && !slices.ContainsFunc(c.controllers, func(name string) bool {
 		return !slices.Contains(m.options, name)
 	})
 }
