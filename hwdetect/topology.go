@@ -51,7 +51,10 @@ func readTopology(t tree, info cpuInfo, id CPUID, n int) topology {
 func place(t tree, info cpuInfo, cpu int) logicalCPU {
 	at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/", cpu)
 	l := logicalCPU{cpu: cpu}
-	if socket, ok := t.number(at + "physical_package_id"); ok && socket > 0 { // -1: unknown, on some arm64
+	// Linux before 6.0 told the clusters of a device tree as packages. One whose map of
+	// CPUs begins with clusters has a single socket (Devicetree bindings, cpu-topology).
+	clusters := t.exists("proc/device-tree/cpus/cpu-map/cluster0")
+	if socket, ok := t.number(at + "physical_package_id"); ok && socket > 0 && !clusters { // -1: unknown, on some arm64
 		l.socket = int(socket)
 	}
 	// core_cpus_list is the newer name (Linux 5.0) of thread_siblings_list.
