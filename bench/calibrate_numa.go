@@ -50,7 +50,7 @@ func (c *Calibrator) numaSteps() []step {
 // taken.
 func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale float64) error {
 	most = min(most, c.memory())
-	bytes, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatFrom), most, 4096)
+	bytes, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatOn(p.Threads)), most, 4096)
 	if err != nil {
 		return err
 	}

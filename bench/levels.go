@@ -130,12 +130,23 @@ func (l *levels) unclaimed(curve []curvePoint) int64 {
 
 // of says in which level a working set lives that threads share evenly.
 func (l levels) of(bytes int64, threads int) schema.Level {
+	flat := l.flatOn(threads)
 	for _, c := range l.caches {
-		if bytes <= c.capacity(threads) && (l.flatFrom == 0 || bytes < l.flatFrom || bytes <= l.caches[0].size) {
+		if bytes <= c.capacity(threads) && (flat == 0 || bytes < flat || bytes <= l.caches[0].size) {
 			return c.name
 		}
 	}
 	return l.outer
+}
+
+// flatOn is where the curve of so many threads is DRAM: that of one thread, grown as the last caches do that they
+// fill.
+func (l levels) flatOn(threads int) int64 {
+	if len(l.caches) == 0 {
+		return l.flatFrom
+	}
+	last := l.caches[len(l.caches)-1]
+	return int64(float64(l.flatFrom) * float64(last.capacity(threads)) / float64(last.capacity(min(threads, 1))))
 }
 
 // capacity of the caches of a level that the threads can fill together. Each
@@ -152,7 +163,7 @@ func (c cacheLevel) capacity(threads int) int64 {
 // a thread, if that is on the flat part of the curve and memory allows it.
 func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
 	if name == l.outer {
-		want := max(dram*int64(max(1, threads)), l.flatFrom)
+		want := max(dram*int64(max(1, threads)), l.flatOn(threads))
 		bytes, err = bounded(want, memory/3, 4096)
 		return bytes, want > memory/3, err
 	}
@@ -163,9 +174,9 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 			continue
 		}
 		capacity := c.capacity(threads)
-		if l.flatFrom > 0 && l.flatFrom/2 < capacity && inner > 0 {
+		if flat := l.flatOn(threads); flat > 0 && flat/2 < capacity && inner > 0 {
 			// A virtual machine claims the cache of its host: the curve knows.
-			capacity = max(l.flatFrom/2, 0)
+			capacity = flat / 2
 		}
 		if inner == 0 {
 			return capacity / 4 &^ 63, false, nil

@@ -122,3 +122,30 @@ func TestCapacity(t *testing.T) {
 		}
 	}
 }
+
+// Several threads fill several last caches, where one sees one of them.
+func TestLevelsInSlices(t *testing.T) {
+	l := claimedLevels(schema.CPUInfo{Cores: 64, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 32 << 10, SharedBy: 2, Count: 64},
+		{Level: 2, Type: "unified", SizeBytes: 1 << 20, SharedBy: 2, Count: 64},
+		{Level: 3, Type: "unified", SizeBytes: 32 << 20, SharedBy: 16, Count: 8},
+	}})
+	l.flatFrom = 45 << 20
+	for _, c := range []struct {
+		mib     int64
+		threads int
+		want    schema.Level
+	}{
+		{24, 1, schema.L3}, {48, 1, schema.DRAM}, {48, 64, schema.L2}, {200, 64, schema.L3}, {300, 64, schema.DRAM},
+		{48, 128, schema.L2}, {100, 16, schema.DRAM}, {60, 16, schema.L3},
+	} {
+		if got := l.of(c.mib<<20, c.threads); got != c.want {
+			t.Errorf("%d MiB on %d threads: %s, want %s", c.mib, c.threads, got, c.want)
+		}
+	}
+	for _, threads := range []int{1, 8, 16, 64, 128} {
+		if array, _, err := l.arrayBytes(schema.L3, threads, 256<<20, 64<<30); err != nil || l.of(3*array, threads) != schema.L3 {
+			t.Errorf("array of L3 on %d threads: %d bytes, %v", threads, array, err)
+		}
+	}
+}
