@@ -17,46 +17,50 @@ const chaseLoads = 1 << 14
 // ask for more.
 const chaseDRAMBytes = 128 << 20
 
+// chaseGrain is what the larger working sets are a multiple of: a huge page of most systems.
+const chaseGrain = 2 << 20
+
+// Pages that a chase asks for.
 const (
-	hugePageBytes = 2 << 20
-	basePageBytes = 4 << 10
+	hugePages = "huge pages"
+	basePages = "base pages"
 )
 
-// latencySteps plans a pointer chase on every level, on huge pages, and in DRAM
+// latencySteps plans a pointer chase on every level, on huge pages if the system gives any, and in DRAM
 // on base pages too, where misses of the TLB add up.
 func (c *Calibrator) latencySteps() []step {
 	var steps []step
-	plan := func(level schema.Level, page int64) {
+	plan := func(level schema.Level, pages string) {
 		label := fmt.Sprintf("latency %s", level)
-		if page > 0 {
-			label += fmt.Sprintf(", %d KiB pages", page>>10)
+		if pages != "" {
+			label += ", " + pages
 		}
 		steps = append(steps, step{
 			label: label,
 			cost:  c.Runner.Settings.CaseBudget + c.Runner.Settings.WarmUp + 500*time.Millisecond,
 			run: func(ctx context.Context, scale float64) error {
-				return c.measureLatency(ctx, level, page, scale)
+				return c.measureLatency(ctx, level, pages == basePages, scale)
 			},
 		})
 	}
 	if c.Device.Kind == schema.GPU {
 		for _, level := range c.levels.names() {
-			plan(level, 0)
+			plan(level, "")
 		}
 		return steps
 	}
 	for _, level := range c.levels.names() {
-		plan(level, hugePageBytes)
+		plan(level, hugePages)
 	}
-	plan(c.levels.outer, basePageBytes)
+	plan(c.levels.outer, basePages)
 	return steps
 }
 
-func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, page int64, scale float64) error {
+func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, smallPages bool, scale float64) error {
 	var bytes int64
 	var err error
 	if level == c.levels.outer {
-		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(), hugePageBytes)
+		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(), chaseGrain)
 	} else {
 		bytes, _, err = c.levels.arrayBytes(level, c.one().Threads, 0, c.memory())
 		bytes *= 2 // as a kernel of two arrays
@@ -67,19 +71,25 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, pag
 	op := Chase(bytes, chaseLoads)
 	m, err := c.measure(ctx, Case{
 		Chain: Chain{op}, DType: schema.FP64, Place: c.one(),
-		Seed: c.Options.Seed, SmallPages: page == basePageBytes,
+		Seed: c.Options.Seed, SmallPages: smallPages,
 	}, scale)
 	if err != nil {
 		return err
 	}
+	workingSet := op.Out.Elems() * schema.FP64.Bytes()
+	if slices.ContainsFunc(c.Device.Latency, func(l schema.Latency) bool {
+		return l.Level == level && l.WorkingSetBytes == workingSet && l.PageBytes == m.PageBytes
+	}) {
+		return fmt.Errorf("the system gave pages of %d bytes where huge ones were asked for, so that this is measured already: %w", m.PageBytes, ErrUnsupported)
+	}
 	figure := stat.Summarize(nanoseconds(m), stat.Smaller)
-	if inner, best := c.innerLatency(level, page); figure.Best*boundTolerance < best {
+	if inner, best := c.innerLatency(level, m.PageBytes); figure.Best*boundTolerance < best {
 		m.warn(schema.Implausible, "%.1f ns are below the %.1f of %s", figure.Best, best, inner)
 	}
 	c.Device.Latency = append(c.Device.Latency, schema.Latency{
 		Level:           level,
-		WorkingSetBytes: op.Out.Elems() * schema.FP64.Bytes(),
-		PageBytes:       page,
+		WorkingSetBytes: workingSet,
+		PageBytes:       m.PageBytes,
 		Nanoseconds:     figure,
 		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
 	})

@@ -61,7 +61,7 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 	}
 	one := p
 	one.Threads = 1
-	chain, err := bounded(max(chaseDRAMBytes, c.levels.flatFrom), most, hugePageBytes)
+	chain, err := bounded(max(chaseDRAMBytes, c.levels.flatFrom), most, chaseGrain)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 		WorkingSetBytes: read.WorkingSet(arrays), GBps: bandwidthEntry(read, arrays, p, rate).GBps,
 		ChaseBytes: op.Out.Elems() * schema.FP64.Bytes(), Nanoseconds: stat.Summarize(nanoseconds(chase), stat.Smaller),
 	}
-	if inner, best := c.innerLatency(c.levels.outer, hugePageBytes); path.Nanoseconds.Best*boundTolerance < best {
+	if inner, best := c.innerLatency(c.levels.outer, chase.PageBytes); path.Nanoseconds.Best*boundTolerance < best {
 		chase.warn(schema.Implausible, "%.1f ns are below the %.1f of %s", path.Nanoseconds.Best, best, inner)
 	}
 	for i, code := range chase.Warnings {

@@ -15,25 +15,26 @@ import (
 // roofline of round numbers gives it, with noise from a seeded generator. Its
 // results are those of the reference, unless it is told to be wrong.
 type fake struct {
-	now     time.Time
-	rng     *rand.Rand
-	noise   float64             // relative, one-sided
-	clock   func(n int) float64 // reading n of the effective clock, MHz
-	reads   int
-	reasons []string // of noise
-	calm    int      // cases after which there is none; 0 for never
-	moves   int      // cases, the next ones, during which the workers move
-	apart   int      // cases, the next ones, of workers that are apart
-	wrong   string   // chain whose results are wrong
-	none    string   // chain that has no kernel
-	slower  map[string]float64
-	unfair  float64 // factor by which a kernel that is bound again is slower; 0 for none
-	kernels []KernelInfo
-	watts   float64 // that its meter counts; 0 for no meter
-	last    int     // cases until the device is lost; 0 for never
-	opened  int     // workspaces so far
-	closed  int
-	fails   int // the one that cannot be opened; 0 for none
+	now        time.Time
+	rng        *rand.Rand
+	noise      float64             // relative, one-sided
+	clock      func(n int) float64 // reading n of the effective clock, MHz
+	reads      int
+	reasons    []string // of noise
+	calm       int      // cases after which there is none; 0 for never
+	moves      int      // cases, the next ones, during which the workers move
+	apart      int      // cases, the next ones, of workers that are apart
+	wrong      string   // chain whose results are wrong
+	none       string   // chain that has no kernel
+	slower     map[string]float64
+	unfair     float64 // factor by which a kernel that is bound again is slower; 0 for none
+	kernels    []KernelInfo
+	watts      float64 // that its meter counts; 0 for no meter
+	last       int     // cases until the device is lost; 0 for never
+	opened     int     // workspaces so far
+	closed     int
+	smallPages bool // whatever is asked for
+	fails      int  // the one that cannot be opened; 0 for none
 
 	executions int                               // of the last run
 	first      time.Duration                     // that the next execution takes at least
@@ -282,6 +283,16 @@ func (w *fakeWorkspace) write(op Op) {
 		}
 		return v
 	}
+}
+
+func (w *fakeWorkspace) PageBytes(*Tensor) int64 {
+	switch {
+	case w.Place.Threads == 0:
+		return 0
+	case w.SmallPages || w.smallPages:
+		return 4 << 10
+	}
+	return 2 << 20
 }
 
 func (w *fakeWorkspace) Poison(*Tensor, []int64) error { return nil }

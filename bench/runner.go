@@ -67,6 +67,7 @@ type Measurement struct {
 	Executions     float64 // in that window
 	Warnings       []schema.Code
 	Notes          []string // what the warnings say, in words
+	PageBytes      int64    // of a chase: the size of the pages that it runs over; 0 where there is no choice
 }
 
 // Measure times the chain: of one operation, or of several fused.
@@ -86,6 +87,9 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		return Measurement{}, err
 	}
 	m := Measurement{Implementation: k.Implementation()}
+	if _, chase := c.Chain[0].Params.(ChaseParams); chase {
+		m.PageBytes = ws.PageBytes(c.Chain.Output())
+	}
 	seq := []Kernel{k}
 	var took time.Duration
 	if verifiable(c.Chain) {

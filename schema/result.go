@@ -105,7 +105,7 @@ type Bandwidth struct {
 type Latency struct {
 	Level           Level  `json:"level"`
 	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase runs."`
-	PageBytes       int64  `json:"page_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the pages asked for in bytes; absent where there is no choice (GPU)."`
+	PageBytes       int64  `json:"page_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the pages behind them in bytes, of 95 in 100 at least if it is that of huge pages; absent where there is no choice (GPU)."`
 	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load in nanoseconds."`
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
 }
@@ -125,7 +125,7 @@ type NUMAPath struct {
 	Threads         int    `json:"threads" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads that read: all that are used of the node."`
 	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes read by all threads together."`
 	GBps            Stat   `json:"gbps" jsonschema_description:"Rate of the kernel read in GB/s (1e9 bytes per second)."`
-	ChaseBytes      int64  `json:"chase_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase of the latency runs, on one thread and on huge pages."`
+	ChaseBytes      int64  `json:"chase_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase of the latency runs, on one thread, and on huge pages where the system gives any."`
 	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load of the chase in nanoseconds."`
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figures met."`
 }

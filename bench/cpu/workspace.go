@@ -236,6 +236,9 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 	return nil
 }
 
+// PageBytes is the size of the pages behind a tensor.
+func (ws *workspace) PageBytes(t *bench.Tensor) int64 { return pageBytes(ws.tensors[t]) }
+
 // Poison writes to elements of a tensor what no kernel computes: NaN, or the smallest
 // integer, which a kernel for int8 leaves out.
 func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {

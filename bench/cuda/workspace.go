@@ -209,6 +209,9 @@ func (ws *workspace) changed() {
 	}
 }
 
+// PageBytes of a device are not told.
+func (ws *workspace) PageBytes(*bench.Tensor) int64 { return 0 }
+
 // Poison writes to elements of a tensor what no kernel computes. Runs of neighbours are written
 // at once.
 func (ws *workspace) Poison(bt *bench.Tensor, at []int64) error {
