@@ -69,7 +69,7 @@ func (s System) Detect(o Options) (Machine, error) {
 	top := readTopology(t, info, s.CPUID, s.NumCPU)
 	limits := readLimits(t)
 	allowed, affinityNote := allowedCPUs(t, s.Affinity, top.online())
-	top = top.with(t, info, allowed)
+	top = top.unlessRenumbered(t, info, allowed)
 	threads := Threads(len(allowed), limits.quota)
 	if o.Threads < 0 || o.Threads > threads {
 		return Machine{}, fmt.Errorf("hwdetect: %d threads: want 1 to %d, the limit of affinity (%s) and cpu quota (%s)",

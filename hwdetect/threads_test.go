@@ -78,7 +78,7 @@ func TestRenumberedCPUs(t *testing.T) {
 	})
 	got := describe(t, System{Root: string(root), Arch: "amd64", Affinity: func() ([]int, error) { return []int{4, 12}, nil }}, Options{})
 	cpu := got.Devices[0].CPU
-	if want := []int{4, 12}; !cmp.Equal(got.Host.AllowedCPUs, want) || !cmp.Equal(cpu.UsedCPUs, want) || cpu.Cores != 3 || cpu.Threads != 4 {
+	if want := []int{4, 12}; !cmp.Equal(got.Host.AllowedCPUs, want) || !cmp.Equal(cpu.UsedCPUs, want) || cpu.Cores != 1 || cpu.Threads != 2 {
 		t.Errorf("allowed %v, used %v, of %d cores and %d threads", got.Host.AllowedCPUs, cpu.UsedCPUs, cpu.Cores, cpu.Threads)
 	}
 }

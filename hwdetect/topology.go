@@ -74,16 +74,18 @@ func place(t tree, info cpuInfo, cpu int) logicalCPU {
 	return l
 }
 
-// with adds those of the CPUs that are not in it. The process runs on them, though
-// the list of online CPUs leaves them out: lxcfs numbers those of a container anew.
-func (top topology) with(t tree, info cpuInfo, cpus []int) topology {
-	online := top.online()
-	for _, cpu := range cpus {
-		if !slices.Contains(online, cpu) {
-			top.cpus = append(top.cpus, place(t, info, cpu))
-		}
+// unlessRenumbered is the topology, or that of the allowed CPUs alone if it lacks one of them: the process runs on
+// them, so that the list of online CPUs is of other numbers. lxcfs numbers those of a container anew.
+func (t topology) unlessRenumbered(tree tree, info cpuInfo, allowed []int) topology {
+	online := t.online()
+	if !slices.ContainsFunc(allowed, func(cpu int) bool { return !slices.Contains(online, cpu) }) {
+		return t
 	}
-	return top
+	var real topology
+	for _, cpu := range allowed {
+		real.cpus = append(real.cpus, place(tree, info, cpu))
+	}
+	return real
 }
 
 // online lists the logical CPUs in ascending order.
