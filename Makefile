@@ -17,7 +17,7 @@ SHELL        = bash
 .SHELLFLAGS  = -euo pipefail -c
 
 .DEFAULT_GOAL = help
-.PHONY: help build check verify test lint nocgo cross generated cuda cu independent arm64 bench peers schema generate ptx gpu-check profile clean
+.PHONY: help build check verify native test lint nocgo cross generated cuda cu independent arm64 bench peers schema generate ptx gpu-check profile clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,9 @@ build: ## build bin/calibrate
 
 check: verify test ## everything that CI runs
 
-verify: lint nocgo cross generated cuda cu independent arm64 ## check without the tests themselves
+verify: native arm64 ## check without the tests themselves
+
+native: lint nocgo cross generated cuda cu independent ## check without those of an emulator
 
 test: ## run the tests, as the README says
 	$(GO) test ./...
