@@ -67,7 +67,7 @@ type Workspace interface {
 	// Poison writes NaN, or an integer that cannot be right, to elements of a tensor,
 	// so that a result that a kernel does not write shows.
 	Poison(t *Tensor, at []int64) error
-	// PageBytes is the size of the pages behind a tensor, of nearly all; 0 where there is no choice.
+	// PageBytes is the size of the pages behind a tensor, of nearly all; 0 for a mix, and where nothing tells.
 	PageBytes(t *Tensor) int64
 	// Close gives the memory back.
 	Close() error

@@ -140,7 +140,10 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		}
 		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
-		if ctx.Err() != nil || errors.Is(err, ErrLost) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, ErrLost) {
 			return err
 		}
 		if err != nil {

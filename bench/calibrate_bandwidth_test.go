@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -57,5 +58,24 @@ func TestCurveWithoutAPoint(t *testing.T) {
 	c, err := points(8)
 	if err == nil || len(c.Device.Bandwidth) != len(whole.Device.Bandwidth)-1 || c.levels.flatFrom != whole.levels.flatFrom {
 		t.Errorf("%v: %d of %d points, flat from %d, else from %d", err, len(c.Device.Bandwidth), len(whole.Device.Bandwidth), c.levels.flatFrom, whole.levels.flatFrom)
+	}
+}
+
+// A curve that is interrupted is not done, wherever that happens.
+func TestCurveInterrupted(t *testing.T) {
+	for reading := 1; reading < 12; reading++ {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Default)
+		c.levels, c.deadline = c.claimed(), f.now.Add(time.Hour)
+		ctx, cancel := context.WithCancel(context.Background())
+		f.clock = func(n int) float64 {
+			if n == reading {
+				cancel()
+			}
+			return 3000
+		}
+		if err := c.measureCurve(ctx, c.one(), 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("reading %d: %v, %d points", reading, err, len(c.Device.Bandwidth))
+		}
 	}
 }

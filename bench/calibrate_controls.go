@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -121,7 +123,7 @@ func (c *Calibrator) applyControls() {
 	for i := range c.Device.FusionProfiles {
 		f := &c.Device.FusionProfiles[i]
 		if f.Verdict != schema.Inconclusive {
-			f.Reason = fmt.Sprintf("%s: a control of this run failed; without that, %s", schema.Inconclusive, f.Reason)
+			f.Reason = fmt.Sprintf("%s: a control of this run failed%s%s", schema.Inconclusive, withoutThat, f.Reason)
 			f.Verdict = schema.Inconclusive
 		}
 	}
@@ -132,6 +134,36 @@ func (c *Calibrator) applyControls() {
 		}
 		x.Flips = schema.Flips(x.Points)
 		x.Reason = fmt.Sprintf("%s: a control of this run failed", schema.Inconclusive)
+	}
+}
+
+// withoutThat is before the reason that a verdict had before a control failed.
+const withoutThat = "; without that, "
+
+// restoreVerdicts undoes applyControls: the control that failed may pass when it is measured again.
+func (c *Calibrator) restoreVerdicts() {
+	verdict := func(low, high float64, blocks int, warnings []schema.Code) schema.Verdict {
+		if blocks < stat.Looks[0] || slices.Contains(warnings, schema.WorkersApart) {
+			return schema.Inconclusive
+		}
+		return schema.VerdictOf(low, high)
+	}
+	for i := range c.Device.FusionProfiles {
+		f := &c.Device.FusionProfiles[i]
+		f.Verdict = verdict(f.SpeedupCILow, f.SpeedupCIHigh, f.Blocks, f.Warnings)
+		if _, before, was := strings.Cut(f.Reason, withoutThat); was {
+			f.Reason = before
+		}
+	}
+	for i := range c.Device.FusionCrossovers {
+		x := &c.Device.FusionCrossovers[i]
+		x.Points = slices.Clone(x.Points)
+		for j := range x.Points {
+			p := &x.Points[j]
+			p.Verdict = verdict(p.SpeedupCILow, p.SpeedupCIHigh, p.Blocks, p.Warnings)
+		}
+		x.Flips = schema.Flips(x.Points)
+		x.Reason = crossoverReason(*x)
 	}
 }
 

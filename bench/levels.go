@@ -140,12 +140,15 @@ func (l levels) of(bytes int64, threads int) schema.Level {
 }
 
 // flatOn is where the curve of so many threads is DRAM: that of one thread, grown as the last caches do that they
-// fill.
+// fill, if that curve shows one of them. A virtual machine may claim one for each of its cores.
 func (l levels) flatOn(threads int) int64 {
 	if len(l.caches) == 0 {
 		return l.flatFrom
 	}
 	last := l.caches[len(l.caches)-1]
+	if l.flatFrom < last.size || l.flatFrom > 3*last.size {
+		return l.flatFrom
+	}
 	return int64(float64(l.flatFrom) * float64(last.capacity(threads)) / float64(last.capacity(min(threads, 1))))
 }
 

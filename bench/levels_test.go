@@ -149,3 +149,15 @@ func TestLevelsInSlices(t *testing.T) {
 		}
 	}
 }
+
+// One that claims a last cache for each core, and has less, is not believed for many threads either.
+func TestLevelsBeyondClaims(t *testing.T) {
+	l := claimedLevels(schema.CPUInfo{Cores: 16, Caches: []schema.Cache{
+		{Level: 2, Type: "unified", SizeBytes: 1 << 20, SharedBy: 1, Count: 16},
+		{Level: 3, Type: "unified", SizeBytes: 16 << 20, SharedBy: 1, Count: 16},
+	}})
+	l.flatFrom = 64 << 20
+	if got := l.of(200<<20, 16); got != schema.DRAM {
+		t.Errorf("200 MiB on 16 threads: %s", got)
+	}
+}

@@ -80,7 +80,10 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	d.OperationProfiles = measured(e, "operation_profiles", e.Device.OperationProfiles, func(f *schema.Compute) *[]schema.Code { return &f.Warnings })
 	d.FusionProfiles = measured(e, "fusion_profiles", e.Device.FusionProfiles, func(f *schema.Fusion) *[]schema.Code { return &f.Warnings })
 	d.Latency, d.NUMA, d.Launch, d.Power.Idle = e.Device.Latency, e.Device.NUMA, e.Device.Launch, e.Device.Power.Idle
-	d.FusionCrossovers, d.Quality = e.Device.FusionCrossovers, e.Device.Quality
+	d.FusionCrossovers, d.Quality = slices.Clone(e.Device.FusionCrossovers), e.Device.Quality
+	if d.Quality != nil && !d.Quality.Passed {
+		c.restoreVerdicts()
+	}
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
 	for i, f := range d.FusionProfiles {

@@ -192,6 +192,34 @@ func TestResumeComparesDisturbedAgain(t *testing.T) {
 	}
 }
 
+// A control that failed beside a neighbour takes all verdicts with it, and gives them back when it passes.
+func TestResumeGivesVerdictsBack(t *testing.T) {
+	long(t)
+	c, f := fullCalibrator()
+	f.reasons, f.unfair = []string{"a neighbour"}, 1.1
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Options.Observe = func(Progress) {
+		if len(c.Device.FusionProfiles) > 5 {
+			cancel()
+		}
+	}
+	dev, warnings, err := c.Run(ctx)
+	if !errors.Is(err, context.Canceled) || dev.Quality.Passed {
+		t.Fatalf("%v, %+v", err, dev.Quality)
+	}
+	c, _ = fullCalibrator()
+	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings, Spent: time.Minute}
+	got := run(t, c).Device
+	if !got.Quality.Passed {
+		t.Fatalf("%+v", got.Quality)
+	}
+	for i, p := range got.FusionProfiles {
+		if want := schema.VerdictOf(p.SpeedupCILow, p.SpeedupCIHigh); p.Verdict != want || strings.Contains(p.Reason, withoutThat) {
+			t.Errorf("pair %d: %s, want %s: %s", i, p.Verdict, want, p.Reason)
+		}
+	}
+}
+
 // Only the same run continues one.
 func TestResumeOther(t *testing.T) {
 	c, f := fullCalibrator()

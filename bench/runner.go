@@ -67,7 +67,7 @@ type Measurement struct {
 	Executions     float64 // in that window
 	Warnings       []schema.Code
 	Notes          []string // what the warnings say, in words
-	PageBytes      int64    // of a chase: the size of the pages that it runs over; 0 where there is no choice
+	PageBytes      int64    // of a chase: the size of the pages that it runs over; 0 for a mix, and where nothing tells
 }
 
 // Measure times the chain: of one operation, or of several fused.
@@ -152,15 +152,9 @@ func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
-// hiccup is what page faults and neighbours may add to a first execution.
-const hiccup = 50 * time.Millisecond
-
 // iterations warms up and finds how often to run the kernels for a sample of at least
-// the given time. They ran once already, for `took`, if that is not 0.
+// the given time. They ran once already, for `took`, of which page faults and neighbours may have had the most.
 func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Duration) (int, error) {
-	if took >= max(sample, r.Settings.WarmUp)+hiccup {
-		return 1, nil
-	}
 	n, spent := 1, took
 	for {
 		t, err := Sample(ws, seq, n)
@@ -195,7 +189,7 @@ func (g *guarded) warn(code schema.Code, format string, args ...any) {
 }
 
 // guard runs a case between two readings of the effective clock and repeats it if
-// the clock moved, or the workers to other cores; it also keeps the garbage collector away. The clock that it
+// the clock moved, or the workers to other cores, or away from each other; it also keeps the garbage collector away. The clock that it
 // reports is that of the case's own instructions, read right behind it.
 func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -225,7 +219,8 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		g.top = max(before, g.clock, after)
 		seen, clocked := since(), before > 0 && after > 0
 		moved := clocked && math.Abs(after/before-1) > clockTolerance
-		if (moved || seen.Moved) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
+		apart := slices.ContainsFunc(seen.Disturbances, func(d Disturbance) bool { return d.Code == schema.WorkersApart })
+		if (moved || seen.Moved || apart) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
 			continue
 		}
 		for _, d := range seen.Disturbances {

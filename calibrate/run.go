@@ -220,7 +220,7 @@ func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warn
 	}
 	o.Threads = threadsOf(*dev)
 	calibrator := bench.Calibrator{
-		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: o.MemoryBytes / 2},
+		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: max(1, o.MemoryBytes/2)},
 		Device:  *dev,
 		Options: o,
 	}

@@ -15,13 +15,17 @@ const windowSlack = 1.05
 // for the executions. The meters are those of the device.
 func checkEnergy(c *checker) {
 	for at, d := range c.eachDevice() {
+		readable := map[string]int{} // each package may have a zone of the same name
+		for _, m := range d.Power.Meters {
+			if m.Readable {
+				readable[m.Name]++
+			}
+		}
 		meters := func(path string, names []string) {
-			for i, name := range names {
-				if slices.Contains(names[:i], name) {
-					c.fail(path, "counts a meter twice", quote(name), "each once")
-				}
-				if !slices.ContainsFunc(d.Power.Meters, func(m schema.PowerMeter) bool { return m.Name == name && m.Readable }) {
-					c.fail(path, "names a meter that the device does not have, or that cannot be read", quote(name), "one of "+at+"/power/meters")
+			counted := map[string]int{}
+			for _, name := range names {
+				if counted[name]++; counted[name] > readable[name] {
+					c.fail(path, "names a meter that the device does not have, or not so often, or that cannot be read", quote(name), "one of "+at+"/power/meters")
 				}
 			}
 		}

@@ -93,10 +93,10 @@ func writeFile(path string, data []byte) error {
 // may be printed there.
 func IsStdout(path string) bool {
 	switch filepath.ToSlash(filepath.Clean(path)) {
-	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
 		return true
 	}
-	return false
+	return path == "-" // ./- is a file
 }
 
 // isDescriptor says whether a path names an open file of a process, which

@@ -51,7 +51,7 @@ const (
 )
 
 func (Level) JSONSchema() *jsonschema.Schema {
-	return enum("Level of the memory hierarchy in which the working set lives, by the caches that its threads can fill (L1 and L2 one each, others one for as many as share it) and by where the curve of read bandwidth on one thread becomes that of DRAM; DRAM is the memory of a GPU too, where it is no HBM; host_link is the way between the memories of host and device.", L1, L2, L3, L4, DRAM, HBM, HostLink)
+	return enum("Level of the memory hierarchy in which the working set lives, by the caches that its threads can fill (of those of a level the share that the threads have of the cores, one a core) and by where the curve of read bandwidth on one thread, grown by the last caches so filled, becomes that of DRAM; DRAM is the memory of a GPU too, where it is no HBM; host_link is the way between the memories of host and device.", L1, L2, L3, L4, DRAM, HBM, HostLink)
 }
 
 // Kind of a device.

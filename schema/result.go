@@ -105,7 +105,7 @@ type Bandwidth struct {
 type Latency struct {
 	Level           Level  `json:"level"`
 	WorkingSetBytes int64  `json:"working_set_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes over which the random pointer chase runs."`
-	PageBytes       int64  `json:"page_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the pages behind them in bytes, of 95 in 100 at least if it is that of huge pages; absent where there is no choice (GPU)."`
+	PageBytes       int64  `json:"page_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Size of the pages behind them in bytes, of 95 in 100 at least; absent for a mix, and where nothing tells (GPU)."`
 	Nanoseconds     Stat   `json:"nanoseconds" jsonschema_description:"Time of one load in nanoseconds."`
 	Warnings        []Code `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
 }

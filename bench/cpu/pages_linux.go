@@ -7,25 +7,27 @@ import (
 	"unsafe"
 )
 
-// mostlyHuge is the share of huge pages from which on memory counts as being on these.
-const mostlyHuge = 0.95
+// nearlyAll is the share of pages of one size from which on memory counts as being on these.
+const nearlyAll = 0.95
 
-// pageBytes is the size of the pages behind memory that was touched: huge ones are advice, which the kernel
-// follows as far as it has any. What it does not tell is on base pages.
+// pageBytes is the size of nearly all pages behind memory that was touched: huge ones are advice, which the
+// kernel follows as far as it has any. It is 0 for a mix, and where nothing tells.
 func pageBytes(mem []byte) int64 {
-	base := int64(os.Getpagesize())
 	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil || len(mem) == 0 {
-		return base
+		return 0
+	}
+	switch share := hugeShare(string(smaps), uint64(uintptr(unsafe.Pointer(&mem[0])))); {
+	case share <= 1-nearlyAll:
+		return int64(os.Getpagesize())
+	case share < nearlyAll:
+		return 0
 	}
 	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 	if err != nil {
-		return base
+		return 0
 	}
-	huge, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil || hugeShare(string(smaps), uint64(uintptr(unsafe.Pointer(&mem[0])))) < mostlyHuge {
-		return base
-	}
+	huge, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	return huge
 }
 

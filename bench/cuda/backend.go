@@ -23,7 +23,8 @@ type Backend struct {
 	images    map[Unit]image    // that were compiled ahead
 	modules   map[Unit]loaded
 	events    []Event
-	awakeMHz  float64 // a device at work runs at this clock or above
+	awakeMHz  float64 // a device at work runs at this clock or above, unless it is limited
+	patience  int     // nanoseconds that a reading of the clock may take to settle
 	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
 	spinner   Address // result of the kernel that reads the clock; 0 until the first
 }
@@ -67,7 +68,7 @@ func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 		}
 		*a.value = v
 	}
-	b.l2, b.awakeMHz = int64(l2), awakeShare*float64(kilohertz)/1e3
+	b.l2, b.awakeMHz, b.patience = int64(l2), awakeShare*float64(kilohertz)/1e3, settleNanoseconds
 	return b, nil
 }
 

@@ -22,8 +22,8 @@ const (
 )
 
 // Clock is the SM clock in MHz, of which a device has one; settled, once three readings in a row agree within
-// 1%. A device that keeps below three quarters of its rated clock for half a second, as somebody
-// limited it, is not waited for again.
+// 1%, and are no less than three quarters of the rated clock. A device that keeps below that for half a second, as
+// somebody limited it, or is restless, as others share it, is not waited for again.
 func (b *Backend) Clock(_ bench.Place, settled bool) (float64, error) {
 	if !settled {
 		return b.readClock()
@@ -37,12 +37,15 @@ func (b *Backend) Clock(_ bench.Place, settled bool) (float64, error) {
 		last = append(last, mhz)
 		last = last[max(0, len(last)-agreeing):]
 		low, high := slices.Min(last), slices.Max(last)
-		agree, late := len(last) == agreeing && high-low <= clockAgree*high, spun >= settleNanoseconds
+		if len(last) < agreeing {
+			continue
+		}
+		agree, late := high-low <= clockAgree*high, spun >= b.patience
+		if late {
+			b.patience = 0
+		}
 		switch {
-		case agree && late:
-			b.awakeMHz = min(b.awakeMHz, awakeShare*mhz)
-			return mhz, nil
-		case agree && mhz >= b.awakeMHz:
+		case agree && (late || mhz >= b.awakeMHz):
 			return mhz, nil
 		case late:
 			return 0, fmt.Errorf("cuda: the clock moves between %.0f and %.0f MHz: %w", low, high, bench.ErrUnsettled)

@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
@@ -57,6 +59,10 @@ func TestSettledClock(t *testing.T) {
 			device.readings, device.mhz = 0, c.mhz[len(c.mhz)-1:]
 			if mhz, err := b.Clock(bench.Place{}, true); mhz != float64(device.mhz[0]) || err != nil || device.readings != c.again {
 				t.Errorf("then %g MHz after %d readings, %v; want %d after %d", mhz, device.readings, err, device.mhz[0], c.again)
+			}
+			device.readings, device.mhz = 0, restless
+			if _, err := b.Clock(bench.Place{}, true); !errors.Is(err, bench.ErrUnsettled) || (device.readings == agreeing) != (c.readings == wait) {
+				t.Errorf("restless after %d readings, %v", device.readings, err)
 			}
 		})
 	}
