@@ -57,6 +57,7 @@ type descriptor uintptr
 // libcudnn are the functions of the library, all of its graph interface.
 type libcudnn struct {
 	getVersion  func() uintptr                                                                                `c:"cudnnGetVersion"`
+	getCUDA     func() uintptr                                                                                `c:"cudnnGetCudartVersion"`
 	lastError   func(text *byte, bytes uintptr)                                                               `c:"cudnnGetLastErrorString"`
 	create      func(h *uintptr) cudnnStatus                                                                  `c:"cudnnCreate"`
 	destroy     func(h uintptr) cudnnStatus                                                                   `c:"cudnnDestroy"`
@@ -90,6 +91,10 @@ func loadCuDNN(c Context, names ...string) (library, error) {
 	l, err := bindCuDNN(c, names...)
 	if err != nil {
 		return nil, err
+	}
+	// Where the library does not find it, it ends the process. What was loaded it finds by its name.
+	if _, err := openShared(fmt.Sprintf("libcublasLt.so.%d", l.getCUDA()/1000)); err != nil {
+		return nil, fmt.Errorf("cuDNN %s needs cuBLASLt: %w", l.version, err)
 	}
 	err = c.Do(func() error {
 		if err := l.check("cudnnCreate", l.create(&l.handle)); err != nil {

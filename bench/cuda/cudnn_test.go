@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebitengine/purego"
+
 	"hwcal/bench"
 	"hwcal/schema"
 )
@@ -20,10 +22,17 @@ func build(t *testing.T, pattern, shape string) bench.Chain {
 	return must[bench.Chain](t)(p.Build(s, bench.Place{}))
 }
 
+// newCuDNNStub is on a machine with the cuBLASLt that the stub of cuDNN asks for.
+func newCuDNNStub(t *testing.T) libraryStub {
+	t.Helper()
+	must[uintptr](t)(purego.Dlopen(buildStub(t, "libcublaslt", "-Wl,-soname,libcublasLt.so.99"), purego.RTLD_NOW))
+	return newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+}
+
 // Every graph in every type agrees with the float64 reference, so that dimensions, strides, the order of operations,
 // factors and folded weights are right; and fp32 is computed without tensor cores.
 func TestCuDNN(t *testing.T) {
-	s := newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+	s := newCuDNNStub(t)
 	for _, c := range []struct{ pattern, shape string }{
 		{"Conv2d_Bias", "2x4x5x6x3x3x1x1x1"},
 		{"Conv2d_ReLU", "1x6x7x5x4x3x2x1x2"}, // strided, in groups
@@ -64,7 +73,7 @@ func TestCuDNN(t *testing.T) {
 }
 
 func TestCuDNNErrors(t *testing.T) {
-	s := newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+	s := newCuDNNStub(t)
 	c := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")
 	for what, test := range map[string]struct {
 		call string
@@ -88,5 +97,13 @@ func TestCuDNNErrors(t *testing.T) {
 	s.fail("cudnnCreate", 1001)
 	if _, err := loadCuDNN(s.context, s.path); err == nil || !strings.Contains(err.Error(), "cuDNN 9.12.3: cudnnCreate: cuDNN status 1001") {
 		t.Errorf("create: %v", err)
+	}
+}
+
+// Without its cuBLASLt the library would end the process.
+func TestCuDNNNeedsCuBLASLt(t *testing.T) {
+	_, err := loadCuDNN(&emulated{}, buildStub(t, "libcudnn", "-DCUDART=98000"))
+	if err == nil || !strings.Contains(err.Error(), "cuDNN 9.12.3 needs cuBLASLt: libcublasLt.so.98 not found") {
+		t.Errorf("without it: %v", err)
 	}
 }

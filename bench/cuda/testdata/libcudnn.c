@@ -1,6 +1,6 @@
 // A libcudnn for tests, which executes graphs of operations in the memory of the host as they were
 // described. With -DCUDA_H the compiler compares it with the real declarations; with -DOLD it lacks a
-// function.
+// function; with -DCUDART=N it was built with that version of CUDA, of which there is no cuBLASLt.
 #include "stub.h"
 #include <math.h>
 #include <unistd.h>
@@ -85,6 +85,10 @@ static descriptor *part(const descriptor *d, int name) {
 }
 
 size_t cudnnGetVersion(void) { return 91203; }
+#ifndef CUDART
+#define CUDART 99010
+#endif
+size_t cudnnGetCudartVersion(void) { return CUDART; }
 void cudnnGetLastErrorString(char *to, size_t n) { snprintf(to, n, "the reason"); }
 cudnnStatus_t cudnnCreate(cudnnHandle_t *h) { CALL(cudnnCreate); held++; *h = HANDLE; return 0; }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t h) { NEED(h == HANDLE); held--; return 0; }
