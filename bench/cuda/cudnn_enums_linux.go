@@ -162,8 +162,8 @@ const (
 const (
 	cudnnAlignment   = 16 // bytes, of all tensors
 	crossCorrelation = 1  // CUDNN_CROSS_CORRELATION
-	// Of so many configurations of engines, the first so many are tried that can be built. Most are
-	// compiled, which takes about a second.
+	// Of so many configurations of engines, the first so many are tried that can be built in trialTime. Most
+	// are compiled, which takes about a second.
 	offeredPlans, triedPlans = 24, 5
 	// More than any engine has.
 	mostNotes, mostKnobs = 16, 64

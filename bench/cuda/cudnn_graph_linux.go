@@ -12,75 +12,43 @@ import (
 	"hwcal/schema"
 )
 
-// graph is built from operations over tensors, each of which is described once. The first error
-// ends it, and plans tells it.
+// graph describes operations over tensors, each of which is described once. Nothing is asked of the library
+// before plans: graphs that are described alike share them.
 type graph struct {
 	ws        *workspace
 	library   *cudnnLibrary
-	err       error
-	ops       []descriptor
+	err       error // the first, which plans tells
+	parts     []part
+	ops       []number
 	tensors   int64 // described so far; the number of one is its unique id
 	ids       []int64
 	addresses []Address // of the tensors with these ids
+}
+
+// part is a descriptor to be made.
+type part struct {
+	kind       int32
+	attributes []attribute
 }
 
 func (ws *workspace) graphOf() *graph {
 	return &graph{ws: ws, library: ws.backend.libraries[cuDNN].(*cudnnLibrary)}
 }
 
-// attribute is a value for a descriptor, or several of the same type.
-type attribute struct {
-	name, kind int32
-	n          int64
-	values     unsafe.Pointer
+// add describes a part, behind those that it consists of.
+func (g *graph) add(kind int32, attributes ...attribute) number {
+	g.parts = append(g.parts, part{kind, attributes})
+	return number(len(g.parts) - 1)
 }
 
-func one[T any](name, kind int32, v T) attribute { return attribute{name, kind, 1, unsafe.Pointer(&v)} }
-
-func many[T any](name, kind int32, v []T) attribute {
-	return attribute{name, kind, int64(len(v)), unsafe.Pointer(unsafe.SliceData(v))}
-}
-
-// make makes a descriptor with attributes, which lives until the workspace is closed.
-func (g *graph) make(kind int32, attributes ...attribute) descriptor {
-	if g.err != nil {
-		return 0
-	}
-	d, err := g.try(kind, attributes...)
-	g.err = err
-	return d
-}
-
-// try leaves the graph as it was if there is no such descriptor.
-func (g *graph) try(kind int32, attributes ...attribute) (descriptor, error) {
-	d, err := g.empty(kind)
-	if err != nil {
-		return 0, err
-	}
-	for _, a := range attributes {
-		if err := g.library.check("cudnnBackendSetAttribute", g.library.setOne(d, a.name, a.kind, a.n, a.values)); err != nil {
-			return 0, fmt.Errorf("attribute %d: %w", a.name, err)
-		}
-	}
-	return d, g.library.check("cudnnBackendFinalize", g.library.finalizeOne(d))
-}
-
-// empty is a descriptor without attributes, for the library to fill.
-func (g *graph) empty(kind int32) (descriptor, error) {
-	var d descriptor
-	if err := g.library.check("cudnnBackendCreateDescriptor", g.library.newOne(kind, &d)); err != nil {
-		return 0, fmt.Errorf("descriptor %d: %w", kind, err)
-	}
-	g.ws.closers = append(g.ws.closers, func() error {
-		return g.library.check("cudnnBackendDestroyDescriptor", g.library.destroyOne(d))
-	})
-	return d, nil
-}
+// description tells graphs apart that have plans of their own. Addresses and factors are no part of it, the
+// type is: of one of tf32 are more engines allowed than of one of fp32.
+func (g *graph) description() string { return fmt.Sprint(g.ws.dtype, g.parts) }
 
 // node is a tensor of a graph.
 type node struct {
-	descriptor descriptor
-	dims       []int64
+	number number
+	dims   []int64
 }
 
 // Where the elements of a tensor are.
@@ -108,7 +76,7 @@ func (g *graph) tensor(dataType int32, dims, strides []int64, s storage, at Addr
 	if s != virtual {
 		g.ids, g.addresses = append(g.ids, g.tensors), append(g.addresses, at)
 	}
-	return node{g.make(kindTensor, attributes...), dims}
+	return node{g.add(kindTensor, attributes...), dims}
 }
 
 // rowMajorStrides are those of a tensor without gaps.
@@ -180,12 +148,12 @@ func cudnnTypeOf(t *tensor, d schema.DType) int32 {
 // pointwise is y = mode(x, b, t), computed in a type; b and t may be left out. A mode that needs it is
 // given the axis along which it counts.
 func (g *graph) pointwise(mode, compute int32, y node, in []node, more ...attribute) {
-	d := g.make(kindPointwise, append([]attribute{one(attrPointwiseMode, typePointwise, mode), one(attrPointwiseType, typeDataType, compute)}, more...)...)
-	attributes := []attribute{one(attrPointwiseDescriptor, typeDescriptor, d), one(attrPointwiseY, typeDescriptor, y.descriptor)}
+	d := g.add(kindPointwise, append([]attribute{one(attrPointwiseMode, typePointwise, mode), one(attrPointwiseType, typeDataType, compute)}, more...)...)
+	attributes := []attribute{one(attrPointwiseDescriptor, typeDescriptor, d), one(attrPointwiseY, typeDescriptor, y.number)}
 	for i, x := range in {
-		attributes = append(attributes, one([]int32{attrPointwiseX, attrPointwiseB, attrPointwiseT}[i], typeDescriptor, x.descriptor))
+		attributes = append(attributes, one([]int32{attrPointwiseX, attrPointwiseB, attrPointwiseT}[i], typeDescriptor, x.number))
 	}
-	g.ops = append(g.ops, g.make(kindPointwiseOp, attributes...))
+	g.ops = append(g.ops, g.add(kindPointwiseOp, attributes...))
 }
 
 // axis is what an index is counted along.
@@ -193,25 +161,25 @@ func axis(i int64) attribute { return one(attrPointwiseAxis, typeInt64, i) }
 
 // reduce is y = mode of all elements of x along the dimensions in which y has one.
 func (g *graph) reduce(mode int32, y, x node) {
-	d := g.make(kindReduction, one(attrReductionMode, typeReduction, mode), one[int32](attrReductionType, typeDataType, cudnnFloat))
-	g.ops = append(g.ops, g.make(kindReductionOp,
-		one(attrReductionDescriptor, typeDescriptor, d), one(attrReductionX, typeDescriptor, x.descriptor), one(attrReductionY, typeDescriptor, y.descriptor)))
+	d := g.add(kindReduction, one(attrReductionMode, typeReduction, mode), one[int32](attrReductionType, typeDataType, cudnnFloat))
+	g.ops = append(g.ops, g.add(kindReductionOp,
+		one(attrReductionDescriptor, typeDescriptor, d), one(attrReductionX, typeDescriptor, x.number), one(attrReductionY, typeDescriptor, y.number)))
 }
 
 // matmul is y = a b, of matrices in the last two dimensions, added in fp32.
 func (g *graph) matmul(y, a, b node) {
-	d := g.make(kindMatmul, one[int32](attrMatmulType, typeDataType, cudnnFloat))
-	g.ops = append(g.ops, g.make(kindMatmulOp, one(attrMatmulDescriptor, typeDescriptor, d),
-		one(attrMatmulA, typeDescriptor, a.descriptor), one(attrMatmulB, typeDescriptor, b.descriptor), one(attrMatmulC, typeDescriptor, y.descriptor)))
+	d := g.add(kindMatmul, one[int32](attrMatmulType, typeDataType, cudnnFloat))
+	g.ops = append(g.ops, g.add(kindMatmulOp, one(attrMatmulDescriptor, typeDescriptor, d),
+		one(attrMatmulA, typeDescriptor, a.number), one(attrMatmulB, typeDescriptor, b.number), one(attrMatmulC, typeDescriptor, y.number)))
 }
 
 // convolve is y = the cross-correlation of x with the filters w, added in fp32.
 func (g *graph) convolve(y, x, w node, p bench.Conv2dParams) {
 	pad := []int64{p.Pad, p.Pad}
-	d := g.make(kindConvolution, one[int32](attrConvType, typeDataType, cudnnFloat), one[int32](attrConvMode, typeConvolution, crossCorrelation),
+	d := g.add(kindConvolution, one[int32](attrConvType, typeDataType, cudnnFloat), one[int32](attrConvMode, typeConvolution, crossCorrelation),
 		many(attrConvDilations, typeInt64, []int64{1, 1}), many(attrConvStrides, typeInt64, []int64{p.Stride, p.Stride}),
 		many(attrConvPostPaddings, typeInt64, pad), many(attrConvPrePaddings, typeInt64, pad), one[int64](attrConvSpatialDims, typeInt64, 2))
-	g.ops = append(g.ops, g.make(kindConvolutionOp, one[float32](attrConvAlpha, typeFloat, 1), one[float32](attrConvBeta, typeFloat, 0),
-		one(attrConvDescriptor, typeDescriptor, d), one(attrConvW, typeDescriptor, w.descriptor),
-		one(attrConvX, typeDescriptor, x.descriptor), one(attrConvY, typeDescriptor, y.descriptor)))
+	g.ops = append(g.ops, g.add(kindConvolutionOp, one[float32](attrConvAlpha, typeFloat, 1), one[float32](attrConvBeta, typeFloat, 0),
+		one(attrConvDescriptor, typeDescriptor, d), one(attrConvW, typeDescriptor, w.number),
+		one(attrConvX, typeDescriptor, x.number), one(attrConvY, typeDescriptor, y.number)))
 }

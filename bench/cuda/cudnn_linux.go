@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -51,9 +52,6 @@ func (e *cudnnError) Is(target error) bool {
 	return false
 }
 
-// descriptor is a cudnnBackendDescriptor_t.
-type descriptor uintptr
-
 // libcudnn are the functions of the library, all of its graph interface.
 type libcudnn struct {
 	getVersion  func() uintptr                                                                                `c:"cudnnGetVersion"`
@@ -80,6 +78,10 @@ type cudnnLibrary struct {
 	// properties describe a device that is not there, for plans that are made without one; 0
 	// for the device of the handle.
 	properties descriptor
+	// plans by the description of their graph: all that could be built, and once they were timed the
+	// fastest alone.
+	plans map[string][]plan
+	built []*descriptors // of the plans and of what they were built from
 }
 
 // openCuDNN loads version 9, the first with all of what is used here.
@@ -114,7 +116,7 @@ func bindCuDNN(c Context, names ...string) (*cudnnLibrary, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &cudnnLibrary{context: c}
+	l := &cudnnLibrary{context: c, plans: map[string][]plan{}}
 	if err := shared.Bind(&l.libcudnn); err != nil {
 		return nil, fmt.Errorf("cuDNN: %w", err)
 	}
@@ -127,7 +129,13 @@ func bindCuDNN(c Context, names ...string) (*cudnnLibrary, error) {
 func (l *cudnnLibrary) Version() string { return l.version }
 
 func (l *cudnnLibrary) Close() error {
-	return l.context.Do(func() error { return l.check("cudnnDestroy", l.destroy(l.handle)) })
+	return l.context.Do(func() error {
+		var errs []error
+		for _, d := range l.built {
+			errs = append(errs, d.free())
+		}
+		return errors.Join(append(errs, l.check("cudnnDestroy", l.destroy(l.handle)))...)
+	})
 }
 
 func (l *cudnnLibrary) check(call string, s cudnnStatus) error {

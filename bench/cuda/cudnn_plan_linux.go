@@ -3,8 +3,10 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -13,19 +15,17 @@ import (
 	"hwcal/schema"
 )
 
-// plan is a way to execute a graph.
+// plan is a way to execute graphs of one description. What it reads and writes is in the pack with which
+// it is executed.
 type plan struct {
-	library   *cudnnLibrary
-	name      string
-	plan      descriptor
-	workspace int64 // bytes
-	pack      descriptor
+	descriptor descriptor
+	name       string
+	workspace  int64 // bytes
 }
 
-func (p *plan) enqueue() error {
-	l := p.library
+func (l *cudnnLibrary) enqueue(p plan, pack descriptor) error {
 	return l.context.Do(func() error {
-		status, _, _ := purego.SyscallN(l.execute, l.handle, uintptr(p.plan), uintptr(p.pack))
+		status, _, _ := purego.SyscallN(l.execute, l.handle, uintptr(p.descriptor), uintptr(pack))
 		return l.check("cudnnBackendExecute", cudnnStatus(status))
 	})
 }
@@ -43,7 +43,7 @@ func byPlans(build func(*workspace, bench.Chain) (*graph, error)) binder {
 
 // kernel is the fastest of the plans.
 func (g *graph) kernel() (*kernel, error) {
-	var plans []*plan
+	var plans []plan
 	if err := g.ws.context.Do(func() (err error) { plans, err = g.plans(); return err }); err != nil {
 		return nil, err
 	}
@@ -55,46 +55,73 @@ func (g *graph) kernel() (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	pack := g.make(kindPack, many(attrPackIDs, typeInt64, g.ids), many(attrPackPointers, typePointer, g.addresses),
+	packs := &descriptors{cudnnLibrary: g.library}
+	g.ws.closers = append(g.ws.closers, packs.free)
+	pack, err := packs.make(kindPack, many(attrPackIDs, typeInt64, g.ids), many(attrPackPointers, typePointer, g.addresses),
 		one(attrPackWorkspace, typePointer, workspace))
+	if err != nil {
+		return nil, err
+	}
 	candidates := make([]func() error, len(plans))
 	for i, p := range plans {
-		p.pack = pack
-		candidates[i] = p.enqueue
-	}
-	if g.err != nil {
-		return nil, g.err
+		candidates[i] = func() error { return g.library.enqueue(p, pack) }
 	}
 	best, err := g.ws.fastest(candidates)
 	if err != nil {
 		return nil, err
 	}
+	g.library.plans[g.description()] = plans[best : best+1]
 	return &kernel{name: plans[best].name, enqueue: candidates[best]}, nil
 }
 
-// plans are those of the engines that the heuristics offer, the one they take for the best first.
-func (g *graph) plans() ([]*plan, error) {
-	operations := []attribute{many(attrGraphOps, typeDescriptor, g.ops)}
-	if g.library.handle != 0 {
-		operations = append(operations, one(attrGraphHandle, typeHandle, g.library.handle))
-	}
-	all := g.make(kindGraph, operations...)
+// plans are built for the first graph of a description, and live until the library is closed.
+func (g *graph) plans() ([]plan, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	var plans []*plan
+	if plans, have := g.library.plans[g.description()]; have {
+		return plans, nil
+	}
+	d := &descriptors{cudnnLibrary: g.library}
+	plans, err := g.build(d)
+	if err != nil {
+		return nil, errors.Join(err, d.free())
+	}
+	g.library.built = append(g.library.built, d)
+	g.library.plans[g.description()] = plans
+	return plans, nil
+}
+
+// build makes plans of the engines that the heuristics offer, the one they take for the best first, as many as
+// fit into trialTime.
+func (g *graph) build(d *descriptors) ([]plan, error) {
+	start := time.Now()
+	for _, p := range g.parts {
+		if _, err := d.make(p.kind, p.attributes...); err != nil {
+			return nil, err
+		}
+	}
+	operations := []attribute{many(attrGraphOps, typeDescriptor, g.ops)}
+	if d.handle != 0 {
+		operations = append(operations, one(attrGraphHandle, typeHandle, d.handle))
+	}
+	all, err := d.make(kindGraph, operations...)
+	if err != nil {
+		return nil, err
+	}
+	var plans []plan
 	refused := fmt.Errorf("no engine: %w", bench.ErrUnsupported)
 	for _, mode := range []int32{heuristicA, heuristicFallback} {
-		configs, err := g.configs(all, mode)
+		configs, err := d.configs(all, mode)
 		if err != nil {
 			refused = err
 			continue
 		}
 		for _, c := range configs {
-			if len(plans) == triedPlans {
+			if len(plans) == triedPlans || len(plans) > 0 && time.Since(start) > trialTime {
 				break
 			}
-			p, err := g.plan(c)
+			p, err := d.plan(c, g.ws.dtype)
 			if err != nil {
 				refused = err // another engine may do
 				continue
@@ -109,93 +136,80 @@ func (g *graph) plans() ([]*plan, error) {
 }
 
 // configs are engines with their settings.
-func (g *graph) configs(all descriptor, mode int32) ([]descriptor, error) {
-	attributes := []attribute{one(attrHeuristicMode, typeHeuristic, mode), one(attrHeuristicGraph, typeDescriptor, all)}
-	if g.library.properties != 0 {
-		attributes = append(attributes, one(attrHeuristicDevice, typeDescriptor, g.library.properties))
+func (d *descriptors) configs(graph descriptor, mode int32) ([]descriptor, error) {
+	attributes := []attribute{one(attrHeuristicMode, typeHeuristic, mode), one(attrHeuristicGraph, typeDescriptor, graph)}
+	if d.properties != 0 {
+		attributes = append(attributes, one(attrHeuristicDevice, typeDescriptor, d.properties))
 	}
-	h, err := g.try(kindHeuristic, attributes...)
+	h, err := d.make(kindHeuristic, attributes...)
 	if err != nil {
 		return nil, err
 	}
-	return g.parts(h, attrHeuristicResults, kindConfig, offeredPlans)
+	return d.parts(h, attrHeuristicResults, kindConfig, offeredPlans)
 }
 
-// parts are descriptors that an attribute of another holds, at most so many.
-func (g *graph) parts(of descriptor, name, kind int32, most int) ([]descriptor, error) {
-	parts := make([]descriptor, most)
-	for i := range parts {
-		var err error
-		if parts[i], err = g.empty(kind); err != nil {
-			return nil, err
-		}
-	}
-	var n int64
-	err := g.library.check("cudnnBackendGetAttribute", g.library.getOne(of, name, typeDescriptor, int64(most), &n, unsafe.Pointer(&parts[0])))
-	return parts[:min(int(n), most)], err
-}
-
-// value reads an attribute of one value.
-func value[T any](l *cudnnLibrary, of descriptor, name, kind int32) (v T, err error) {
-	var n int64
-	err = l.check("cudnnBackendGetAttribute", l.getOne(of, name, kind, 1, &n, unsafe.Pointer(&v)))
-	return v, err
-}
-
-// plan builds that of a configuration, if its engine computes as the case asks for.
-func (g *graph) plan(config descriptor) (*plan, error) {
-	l := g.library
-	engines, err := g.parts(config, attrConfigEngine, kindEngine, 1)
+// plan builds that of a configuration, if its engine computes in a type as it is defined here.
+func (d *descriptors) plan(config descriptor, dtype schema.DType) (plan, error) {
+	engines, err := d.parts(config, attrConfigEngine, kindEngine, 1)
 	if err != nil {
-		return nil, err
+		return plan{}, err
 	}
 	engine := engines[0]
-	index, err := value[int64](l, engine, attrEngineIndex, typeInt64)
+	index, err := value[int64](d.cudnnLibrary, engine, attrEngineIndex, typeInt64)
 	if err != nil {
-		return nil, err
+		return plan{}, err
 	}
 	notes := make([]int32, mostNotes)
-	var n int64
-	if err := l.check("cudnnBackendGetAttribute", l.getOne(engine, attrEngineNotes, typeNumericalNote, mostNotes, &n, unsafe.Pointer(&notes[0]))); err != nil {
-		return nil, err
+	n, err := d.read(engine, attrEngineNotes, typeNumericalNote, mostNotes, unsafe.Pointer(&notes[0]))
+	if err != nil {
+		return plan{}, err
 	}
-	for _, note := range notes[:min(n, mostNotes)] {
-		if !allowed(note, g.ws.dtype) {
-			return nil, fmt.Errorf("engine %d has the numerical note %d: %w", index, note, bench.ErrUnsupported)
+	for _, note := range notes[:n] {
+		if !allowed(note, dtype) {
+			return plan{}, fmt.Errorf("engine %d has the numerical note %d: %w", index, note, bench.ErrUnsupported)
 		}
 	}
-	knobs, err := g.parts(config, attrConfigKnobs, kindKnobChoice, mostKnobs)
+	name, err := d.name(config, index)
 	if err != nil {
-		return nil, err
+		return plan{}, err
+	}
+	attributes := []attribute{one(attrPlanConfig, typeDescriptor, config)}
+	if d.properties != 0 {
+		attributes = append(attributes, one(attrPlanDevice, typeDescriptor, d.properties))
+	} else {
+		attributes = append(attributes, one(attrPlanHandle, typeHandle, d.handle))
+	}
+	of, err := d.make(kindPlan, attributes...)
+	if err != nil {
+		return plan{}, fmt.Errorf("%s: %w", name, err)
+	}
+	workspace, err := value[int64](d.cudnnLibrary, of, attrPlanWorkspace, typeInt64)
+	return plan{of, name, workspace}, err
+}
+
+// name tells plans apart by their engine and its settings.
+func (d *descriptors) name(config descriptor, engine int64) (string, error) {
+	name := fmt.Sprintf("cudnn_%s engine %d", d.version, engine)
+	knobs, err := d.parts(config, attrConfigKnobs, kindKnobChoice, mostKnobs)
+	if err != nil {
+		return "", err
 	}
 	var settings []string
 	for _, k := range knobs {
-		kind, err := value[int32](l, k, attrKnobType, typeKnob)
+		kind, err := value[int32](d.cudnnLibrary, k, attrKnobType, typeKnob)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		choice, err := value[int64](l, k, attrKnobValue, typeInt64)
+		choice, err := value[int64](d.cudnnLibrary, k, attrKnobValue, typeInt64)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		settings = append(settings, fmt.Sprintf("%d=%d", kind, choice))
 	}
-	name := fmt.Sprintf("cudnn_%s engine %d", l.version, index)
 	if len(settings) > 0 {
 		name += " knobs " + strings.Join(settings, ",")
 	}
-	attributes := []attribute{one(attrPlanConfig, typeDescriptor, config)}
-	if l.properties != 0 {
-		attributes = append(attributes, one(attrPlanDevice, typeDescriptor, l.properties))
-	} else {
-		attributes = append(attributes, one(attrPlanHandle, typeHandle, l.handle))
-	}
-	d, err := g.try(kindPlan, attributes...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	workspace, err := value[int64](l, d, attrPlanWorkspace, typeInt64)
-	return &plan{library: l, name: name, plan: d, workspace: workspace}, err
+	return name, nil
 }
 
 // allowed says whether an engine with that note computes in a type as it is defined here: no

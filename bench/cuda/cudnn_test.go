@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -23,10 +24,10 @@ func build(t *testing.T, pattern, shape string) bench.Chain {
 }
 
 // newCuDNNStub is on a machine with the cuBLASLt that the stub of cuDNN asks for.
-func newCuDNNStub(t *testing.T) libraryStub {
+func newCuDNNStub(t *testing.T, flags ...string) libraryStub {
 	t.Helper()
 	must[uintptr](t)(purego.Dlopen(buildStub(t, "libcublaslt", "-Wl,-soname,libcublasLt.so.99"), purego.RTLD_NOW))
-	return newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0})
+	return newLibraryStub(t, "libcudnn", cuDNN, loadCuDNN, Capability{9, 0}, flags...)
 }
 
 // Every graph in every type agrees with the float64 reference, so that dimensions, strides, the order of operations,
@@ -75,28 +76,67 @@ func TestCuDNN(t *testing.T) {
 func TestCuDNNErrors(t *testing.T) {
 	s := newCuDNNStub(t)
 	c := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")
-	for what, test := range map[string]struct {
-		call string
-		code int32
-		want error
-		text string
+	for _, test := range []struct { // the first ones have no plans yet
+		what, call string
+		code       int32
+		want       error
+		text       string
 	}{
-		"no engine":           {"cudnnBackendGetAttribute", 3001, bench.ErrUnsupported, "status 3001: the reason"},
-		"wrong descriptor":    {"cudnnBackendFinalize", 2000, bench.ErrUnsupported, "cudnnBackendFinalize"},
-		"not executed":        {"cudnnBackendExecute", 3000, bench.ErrUnsupported, "cudnnBackendExecute"},
-		"no memory on device": {"cudnnBackendExecute", 4004, bench.ErrMemory, "4004"},
-		"failed":              {"cudnnBackendExecute", 5000, nil, "5000"},
+		{"no engine", "cudnnBackendGetAttribute", 3001, bench.ErrUnsupported, "status 3001: the reason"},
+		{"wrong descriptor", "cudnnBackendFinalize", 2000, bench.ErrUnsupported, "cudnnBackendFinalize"},
+		{"not executed", "cudnnBackendExecute", 3000, bench.ErrUnsupported, "cudnnBackendExecute"},
+		{"no memory on device", "cudnnBackendExecute", 4004, bench.ErrMemory, "4004"},
+		{"failed", "cudnnBackendExecute", 5000, nil, "5000"},
 	} {
 		s.fail(test.call, test.code)
 		err := s.refuses(t, cuDNN, c, schema.FP16)
 		s.fail("", 0)
 		if err == nil || test.want != nil && !errors.Is(err, test.want) || test.want == nil && isUnsupported(err) || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", test.what, err)
 		}
 	}
 	s.fail("cudnnCreate", 1001)
 	if _, err := loadCuDNN(s.context, s.path); err == nil || !strings.Contains(err.Error(), "cuDNN 9.12.3: cudnnCreate: cuDNN status 1001") {
 		t.Errorf("create: %v", err)
+	}
+}
+
+// Workspaces share the plans of graphs that are described alike, and the choice among them.
+func TestCuDNNSharesPlans(t *testing.T) {
+	s := newCuDNNStub(t)
+	padded, bare := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1"), build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x0x1")
+	chosen := map[string]string{}
+	for _, c := range []struct {
+		name  string
+		chain bench.Chain
+		dtype schema.DType
+		plans int // built so far; two of a graph, one in fp32
+	}{
+		{"padded tf32", padded, schema.TF32, 4}, // with its ReLU and without
+		{"padded tf32", padded, schema.TF32, 4},
+		{"padded fp32", padded, schema.FP32, 6},
+		{"bare tf32", bare, schema.TF32, 10},
+		{"padded fp32", padded, schema.FP32, 10},
+	} {
+		name, err := s.verify(t, c.chain, c.dtype)
+		check(t, err)
+		if plans := strings.Count(s.log(), "plan of engine"); plans != c.plans {
+			t.Errorf("%d plans were built up to %s, want %d", plans, c.name, c.plans)
+		}
+		if before := cmp.Or(chosen[c.name], name); name != before {
+			t.Errorf("%s: %s, before %s", c.name, name, before)
+		}
+		chosen[c.name] = name
+	}
+}
+
+// A plan that took long to build is not followed by others.
+func TestCuDNNSlowPlans(t *testing.T) {
+	s := newCuDNNStub(t, "-DSLOW")
+	_, err := s.verify(t, build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")[:1], schema.BF16)
+	check(t, err)
+	if log := s.log(); strings.Count(log, "plan of engine") != 1 {
+		t.Errorf("want one plan:\n%s", log)
 	}
 }
 

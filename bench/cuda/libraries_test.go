@@ -26,24 +26,24 @@ type libraryControls struct {
 
 // newLibraryStub is a backend that has the library of testdata/NAME.c. When the test ends, all that was
 // described was given back, and nothing was described that the library could not use.
-func newLibraryStub(t *testing.T, name string, p provider, load func(Context, ...string) (library, error), c Capability) libraryStub {
+func newLibraryStub(t *testing.T, name string, p provider, load func(Context, ...string) (library, error), c Capability, flags ...string) libraryStub {
 	t.Helper()
-	s := libraryStub{Backend: newEmulated(t, c), path: buildStub(t, name)}
+	s := libraryStub{path: buildStub(t, name, flags...)}
 	lib, err := openShared(s.path)
 	check(t, err)
 	check(t, lib.Bind(&s.libraryControls))
-	l, err := load(s.context, s.path)
-	check(t, err)
-	s.add(p, l, nil)
-	held := s.held()
-	t.Cleanup(func() {
-		if n := s.held() - held; n != 0 {
+	t.Cleanup(func() { // behind that of the backend, which closes the library
+		if n := s.held(); n != 0 {
 			t.Errorf("%d descriptions were not given back", n)
 		}
 		if strings.Contains(s.log(), "  bad") {
 			t.Errorf("calls were wrong:\n%s", s.log())
 		}
 	})
+	s.Backend = newEmulated(t, c)
+	l, err := load(s.context, s.path)
+	check(t, err)
+	s.add(p, l, nil)
 	return s
 }
 
