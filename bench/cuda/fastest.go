@@ -70,14 +70,17 @@ func (ws *workspace) fastest(candidates []func() error) (int, error) {
 	return slices.MinFunc(trials, byTime).candidate, nil
 }
 
-// timed is the time of n executions. The stream has something else to do before, so that the
-// host is ahead of it.
+// timed is the time of n executions with cold caches. The device has something else to do before, so that
+// the host is ahead of it.
 func (ws *workspace) timed(enqueue func() error, n int) (time.Duration, error) {
 	events, err := ws.backend.eventsFor(2)
 	if err != nil {
 		return 0, err
 	}
 	if err := ws.backend.flush(); err != nil {
+		return 0, err
+	}
+	if err := ws.backend.spin(leadNanoseconds); err != nil {
 		return 0, err
 	}
 	if err := ws.context.Record(events[0]); err != nil {
