@@ -137,9 +137,9 @@ type cublasLtLibrary struct {
 	version string
 }
 
-// openCuBLASLt loads the newest version that there is.
-func openCuBLASLt(c Context) (library, error) {
-	return loadCuBLASLt(c, "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11")
+// openCuBLASLt loads the newest version that there is for a driver of that version.
+func openCuBLASLt(c Context, driver int) (library, error) {
+	return loadCuBLASLt(c, forDriver(driver, "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11")...)
 }
 
 func loadCuBLASLt(c Context, names ...string) (library, error) {

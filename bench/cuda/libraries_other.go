@@ -8,6 +8,6 @@ import (
 
 var errOtherSystem = errors.New("libraries of CUDA are found on 64-bit Linux only")
 
-func openCuBLASLt(Context) (library, error) { return nil, errOtherSystem }
+func openCuBLASLt(Context, int) (library, error) { return nil, errOtherSystem }
 
 func openCuDNN(Context) (library, error) { return nil, errOtherSystem }

@@ -90,3 +90,12 @@ func TestLibraryErrors(t *testing.T) {
 		t.Errorf("no fp8 since %s", why)
 	}
 }
+
+// A driver takes the libraries of its own major version of CUDA and of older ones.
+func TestLibrariesForDriver(t *testing.T) {
+	for driver, want := range map[int]string{14000: "13 12 11", 13020: "13 12 11", 12090: "12 11", 11040: "11", 10020: ""} {
+		if got := strings.Join(forDriver(driver, "13", "12", "11"), " "); got != want {
+			t.Errorf("driver %d: %q, want %q", driver, got, want)
+		}
+	}
+}

@@ -34,18 +34,10 @@ type nvrtc struct {
 	known        []int // capabilities, 90 for 9.0
 }
 
-// newNVRTC loads the newest NVRTC whose code a driver of that version takes: one of the same
-// major version of CUDA, or an older one.
+// newNVRTC loads the newest NVRTC whose code a driver of that version takes. All from 11.2 to 11.8 have
+// the same name.
 func newNVRTC(driver int) (Compiler, error) {
-	var names []string
-	for major := min(driver/1000, 13); major >= 11; major-- {
-		if major == 11 {
-			names = append(names, "libnvrtc.so.11.2") // which all from 11.2 on are called
-		} else {
-			names = append(names, fmt.Sprintf("libnvrtc.so.%d", major))
-		}
-	}
-	return loadNVRTC(names...)
+	return loadNVRTC(forDriver(driver, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")...)
 }
 
 func loadNVRTC(names ...string) (*nvrtc, error) {

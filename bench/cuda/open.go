@@ -38,7 +38,7 @@ func Open(dev schema.Device) (*Backend, error) {
 	if lacking != nil {
 		b.lacking["nvrtc"] = lacking.Error()
 	}
-	l, err := openCuBLASLt(context)
+	l, err := openCuBLASLt(context, version)
 	b.add(cuBLASLt, l, err)
 	l, err = openCuDNN(context)
 	b.add(cuDNN, l, err)

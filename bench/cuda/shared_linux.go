@@ -31,6 +31,13 @@ func openShared(names ...string) (sharedlib.Library, error) {
 	return lib, nil
 }
 
+// forDriver leaves those of the names of a library, of CUDA 13, 12 and so on, that a driver of that version takes:
+// of the same major version, or an older one.
+func forDriver(driver int, names ...string) []string {
+	const newest = 13
+	return names[min(max(newest-driver/1000, 0), len(names)):]
+}
+
 // toolkitDirs are where the libraries of a CUDA toolkit lie.
 func toolkitDirs() []string {
 	var dirs []string
