@@ -20,11 +20,11 @@ var cudnnDevices = map[string]string{
 	"H100": `{"deviceName":"NVIDIA H100 80GB HBM3","cudaDeviceId":0,"deviceVer":900,"driverVer":13000,"multiProcessorCount":132,"totalGlobalMem":85000000000,
 "maxSharedMemoryPerBlock":49152,"maxSharedMemoryPerBlockOptin":232448,"reservedSharedMemoryPerBlock":1024,"oversizedSharedMemoryPerBlock":0,
 "maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"maxThreadsPerBlock":1024,"maxThreadsPerSM":2048,"maxCtasPerSM":32,"warpSize":32,
-"regsPerBlock":65536,"maxRegistersPerSM":65536,"l2CacheSize":52428800,"smClockRateKHz":1980000,"memClockRateKHz":2619000,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1}`,
+"regsPerBlock":65536,"maxRegistersPerSM":65536,"l2CacheSize":52428800,"smClockRateKHz":1980000,"memClockRateKHz":2619000,"memoryBusWidth":5120,"smCountOrigin":0,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1}`,
 	"A100": `{"deviceName":"NVIDIA A100-SXM4-80GB","cudaDeviceId":0,"deviceVer":800,"driverVer":13000,"multiProcessorCount":108,"totalGlobalMem":85000000000,
 "maxSharedMemoryPerBlock":49152,"maxSharedMemoryPerBlockOptin":166912,"reservedSharedMemoryPerBlock":1024,"oversizedSharedMemoryPerBlock":0,
 "maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"maxThreadsPerBlock":1024,"maxThreadsPerSM":2048,"maxCtasPerSM":32,"warpSize":32,
-"regsPerBlock":65536,"maxRegistersPerSM":65536,"l2CacheSize":41943040,"smClockRateKHz":1410000,"memClockRateKHz":1593000,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1}`,
+"regsPerBlock":65536,"maxRegistersPerSM":65536,"l2CacheSize":41943040,"smClockRateKHz":1410000,"memClockRateKHz":1593000,"memoryBusWidth":5120,"smCountOrigin":0,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1}`,
 }
 
 // The library itself takes the graphs of bench's patterns, and has plans for them on devices that are not

@@ -6,10 +6,15 @@ enum { NO_DEVICE = 100 };
 int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
 int cuLibraryLoadData(void **library) { *library = library; return 0; }
 int cuLibraryGetKernel(void **kernel) { *kernel = kernel; return 0; }
+int cuModuleLoadData(void **module) { *module = module; return 0; }
+int cuModuleGetFunction(void **function) { *function = function; return 0; }
 int cuKernelGetFunction(void **function) { *function = function; return 0; }
 int cuKernelGetAttribute(int *value) { *value = 0; return 0; }
 int cuOccupancyMaxPotentialClusterSize(int *blocks) { *blocks = 8; return 0; }
 ANSWER(cuLibraryUnload, 0)
+ANSWER(cuModuleUnload, 0)
+ANSWER(cuTensorMapEncodeTiled, 0)
+ANSWER(cuTensorMapEncodeIm2col, 0)
 ANSWER(cuKernelSetAttribute, 0)
 ANSWER(cuGetErrorName, NO_DEVICE)
 ANSWER(cuGetErrorString, NO_DEVICE)
