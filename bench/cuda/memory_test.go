@@ -14,13 +14,13 @@ import (
 func TestStreams(t *testing.T) { verifyStreams(t, newEmulated(t, Capability{8, 0})) }
 
 func verifyStreams(t *testing.T, b *Backend) {
-	for _, s := range [][2]int64{{1, 2}, {7, 3}, {8, 1}, {9000, 3}, {8193, 2}} {
-		arrays := bench.NewStreamArrays(s[0], s[1])
+	for _, size := range []struct{ n, threads, passes int64 }{{1, 2, 2}, {7, 3, 2}, {8, 1, 2}, {9000, 3, 2}, {8193, 2, 1}} {
+		arrays := bench.NewStreamArrays(size.n, size.threads)
 		var chains []bench.Chain
 		for _, s := range bench.Streams {
 			op := s.Op(arrays)
 			p := op.Params.(bench.StreamParams)
-			p.Passes = min(p.Passes, 2)
+			p.Passes = min(p.Passes, size.passes)
 			if !p.Checksum {
 				op.Params = p
 				chains = append(chains, bench.Chain{op})
@@ -31,6 +31,20 @@ func verifyStreams(t *testing.T, b *Backend) {
 	for _, n := range []int64{1 << 19, 1<<19 + 13} { // a pass is enough
 		arrays := bench.NewStreamArrays(n, 2)
 		verifyKernels(t, b, []schema.DType{schema.FP64}, bench.Chain{bench.Streams[0].Op(arrays)}, bench.Chain{bench.Streams[1].Op(arrays)})
+	}
+}
+
+// Only what is written, and passed once, is cut finer.
+func TestStreamParts(t *testing.T) {
+	for _, s := range bench.Streams {
+		for n, want := range map[int64]int{1 << 26: 1024, 1 << 27: 8192} { // of 512 MiB, passed twice, and 1 GiB
+			if s.Writes == 0 {
+				want = 1024
+			}
+			if got := streamParts(s.Op(bench.NewStreamArrays(n, 1024))); got != want {
+				t.Errorf("%s of %d elements: %d parts, want %d", s.Name, n, got, want)
+			}
+		}
 	}
 }
 
