@@ -50,8 +50,13 @@ func TestCuBLASLt(t *testing.T) {
 			if narrow && name != "sums" && name != "batched" {
 				continue
 			}
+			const want = "cublaslt_12.9.1 algo 67 tile 20 cluster 3"
 			implementation, err := s.verify(t, c, d)
-			if want := "cublaslt_12.9.1 algo 67 tile 20 cluster 3"; err != nil || implementation != want {
+			for again := 0; err == nil && implementation != want && again < 3; again++ {
+				// A busy machine may have held up the fast one for longer than the slow one sleeps.
+				implementation, err = s.verify(t, c, d)
+			}
+			if err != nil || implementation != want {
 				t.Errorf("%s %s: %q, want %q: %v", name, d, implementation, want, err)
 			}
 		}
