@@ -21,8 +21,14 @@ const leadNanoseconds = 100_000
 
 // Samples executes the runs in turn. All are in the queue of the device before the first
 // has ended, unless they are so short that the host cannot keep ahead: then the time is that of
-// launching. An event lies before and behind each.
-func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
+// launching. An event lies before and behind each. All happens within one Do: else each call of the driver would
+// make the context current anew, which takes longer than a launch.
+func (ws *workspace) Samples(runs []bench.Run) (times []time.Duration, err error) {
+	err = ws.context.Do(func() (err error) { times, err = ws.samples(runs); return err })
+	return times, err
+}
+
+func (ws *workspace) samples(runs []bench.Run) ([]time.Duration, error) {
 	events, err := ws.backend.eventsFor(2 * len(runs))
 	if err != nil {
 		return nil, err
