@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -99,22 +98,15 @@ func runAction(c *cli.Context) error {
 		keep(c.Context)
 	}
 	o.Observe = progress(c.App.ErrWriter, c.Bool("no-progress"))
-	interrupted := false
-	for i := range p.Devices {
-		o.Resume, o.MemoryBytes = earlier(old, i), memoryOf(p.Devices[i], machine.Host)
-		warnings, err := measure(c, &p.Devices[i], o)
-		switch {
-		case errors.Is(err, bench.ErrResume):
-			return usagef("--resume: %s %v", c.String("resume"), err)
-		case o.Mode == schema.Full && errors.Is(err, context.Canceled):
-			interrupted = true
-		case err != nil:
-			return err
-		}
-		for _, w := range warnings {
-			w.Path = fmt.Sprintf("/devices/%d%s", i, w.Path)
-			p.Warnings = append(p.Warnings, w)
-		}
+	interrupted, err := measureAll(p, func(i int, dev *schema.Device) ([]schema.Warning, error) {
+		o.Resume, o.MemoryBytes = earlier(old, i), memoryOf(*dev, machine.Host)
+		return measure(c.Context, dev, o)
+	})
+	if errors.Is(err, bench.ErrResume) {
+		return usagef("--resume: %s %v", c.String("resume"), err)
+	}
+	if err != nil {
+		return err
 	}
 	p.Metadata.PeakMemoryBytes = peakMemory()
 	p.Metadata.DurationSeconds += time.Since(begin).Seconds()
@@ -197,68 +189,6 @@ func parseDTypes(names []string) ([]schema.DType, error) {
 		ds = schema.DTypes()
 	}
 	return ds, nil
-}
-
-// measure calibrates one device. After an interruption the device has what was measured by
-// then. A GPU that cannot be measured says so, and costs no other device its figures.
-func measure(c *cli.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
-	backend, err := openDevice(dev)
-	if err == nil {
-		defer backend.Close()
-		o.DTypes, err = supported(dev, backend, o.DTypes)
-	}
-	if err != nil {
-		if dev.Kind == schema.GPU && c.String("device") == "all" {
-			return unmeasured(dev, err), nil
-		}
-		return nil, err
-	}
-	if p, is := backend.(preparer); is {
-		if err := p.Prepare(o.DTypes); err != nil {
-			return nil, err
-		}
-	}
-	o.Threads = threadsOf(*dev)
-	calibrator := bench.Calibrator{
-		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: max(1, o.MemoryBytes/2)},
-		Device:  *dev,
-		Options: o,
-	}
-	measured, warnings, err := calibrator.Run(c.Context)
-	*dev = measured
-	return warnings, err
-}
-
-// preparer is a backend that has something to do before its budget begins.
-type preparer interface {
-	Prepare(dtypes []schema.DType) error
-}
-
-// unmeasured says why nothing of a device was measured.
-func unmeasured(dev *schema.Device, err error) []schema.Warning {
-	dev.Unavailable = append(dev.Unavailable, schema.Unavailable{What: "measurements", Reason: err.Error()})
-	return []schema.Warning{{Code: schema.Failed, Message: err.Error()}}
-}
-
-// supported keeps the dtypes in which the backend multiplies matrices and records
-// the others.
-func supported(dev *schema.Device, b bench.Backend, wanted []schema.DType) ([]schema.DType, error) {
-	var have []schema.DType
-	var reasons []string
-	for _, d := range wanted {
-		if slices.ContainsFunc(b.Kernels(), func(k bench.KernelInfo) bool { return k.Chain == "gemm" && k.DType == d }) {
-			have = append(have, d)
-			continue
-		}
-		dev.Unavailable = append(dev.Unavailable, schema.Unavailable{
-			What: string(d), Reason: "unsupported: " + b.Unsupported(d),
-		})
-		reasons = append(reasons, fmt.Sprintf("%s: %s", d, b.Unsupported(d)))
-	}
-	if len(have) == 0 {
-		return nil, fmt.Errorf("device %s: unsupported: %s", dev.ID, strings.Join(reasons, "; "))
-	}
-	return have, nil
 }
 
 // finish writes the profile and prints it, checks it as any other, and turns

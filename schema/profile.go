@@ -70,6 +70,9 @@ type Warning struct {
 	Message string `json:"message" jsonschema:"minLength=1" jsonschema_description:"The warning, with its figures."`
 }
 
+// Measurements is what a device lacks of which nothing was measured.
+const Measurements = "measurements"
+
 // Unavailable is a figure that the profile does not have, and why.
 type Unavailable struct {
 	What   string `json:"what" jsonschema:"minLength=1" jsonschema_description:"What is missing: a field of the device, its names joined by dots (summary.peak_gflops, isa.avx512f); an element type; an operation or pattern, with its element type if it lacks in that only; a step of the run as it calls it (OPERATION DTYPE SHAPE, 2 threads, for a pair with its cache and launch; bandwidth L3, 2 threads); a library; or measurements, for all. It is for a person: what is there is found by the fields of the entries."`
