@@ -20,7 +20,6 @@ type Backend struct {
 
 	libraries map[provider]library
 	lacking   map[string]string // why a library is not there
-	images    map[Unit]image    // that were compiled ahead
 	modules   map[Unit]loaded
 	events    []Event
 	awakeMHz  float64 // a device at work runs at this clock or above, unless it is limited
@@ -55,7 +54,7 @@ type Watcher interface {
 func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 	b := &Backend{
 		context: c, compiler: compiler, watcher: watcher,
-		libraries: map[provider]library{}, lacking: map[string]string{}, images: map[Unit]image{}, modules: map[Unit]loaded{},
+		libraries: map[provider]library{}, lacking: map[string]string{}, modules: map[Unit]loaded{},
 	}
 	var l2, kilohertz int
 	for _, a := range []struct {
@@ -132,28 +131,40 @@ func (b *Backend) Meter() bench.Meter {
 // before all else.
 func (b *Backend) Limit(schema.DType, bench.Place) bench.Limit { return bench.Limit{} }
 
-// function finds a kernel of a unit, which is compiled when the first kernel of it is asked for.
-// What does not compile is so for all.
+// function finds a kernel of a unit, which is compiled when the first kernel of it is asked for, unless it was before.
 func (b *Backend) function(u Unit, name string) (Function, error) {
 	l, have := b.modules[u]
 	if !have {
-		i, prepared := b.images[u]
-		if !prepared {
-			i.code, i.err = b.compiler.Compile(u, b.capability)
-		}
-		err := i.err
-		if err == nil {
-			l.module, err = b.context.Load(i.code)
-		}
-		if err != nil {
-			l.err = fmt.Errorf("cuda: unit %s with %s: %w", u, b.compiler.Name(), err)
-		}
-		b.modules[u] = l
+		l = b.load(u, b.compile(u))
 	}
 	if l.err != nil {
 		return 0, l.err
 	}
 	return b.context.Function(l.module, name)
+}
+
+// image is the code of a unit, or why there is none.
+type image struct {
+	code []byte
+	err  error
+}
+
+func (b *Backend) compile(u Unit) (i image) {
+	i.code, i.err = b.compiler.Compile(u, b.capability)
+	return i
+}
+
+// load keeps the module of a unit. What does not compile, or cannot be loaded, is so for all.
+func (b *Backend) load(u Unit, i image) (l loaded) {
+	err := i.err
+	if err == nil {
+		l.module, err = b.context.Load(i.code)
+	}
+	if err != nil {
+		l.err = fmt.Errorf("cuda: unit %s with %s: %w", u, b.compiler.Name(), err)
+	}
+	b.modules[u] = l
+	return l
 }
 
 // eventsFor gives n events, which are reused.

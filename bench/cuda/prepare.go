@@ -10,22 +10,16 @@ import (
 	"hwcal/schema"
 )
 
-// image is the code of a unit, or why there is none.
-type image struct {
-	code []byte
-	err  error
-}
-
-// Prepare compiles all units in the types, on all CPUs: that takes longer than many a measurement, and
-// would be done one by one within the budget of a calibration. What it leaves out is compiled
-// when it is asked for.
+// Prepare compiles all units in the types, on all CPUs, and loads them, as of PTX it is the driver that compiles: that
+// takes longer than many a measurement, and would be done one by one within the budget of a calibration. What it
+// leaves out is compiled when it is asked for.
 func (b *Backend) Prepare(dtypes []schema.DType) error {
 	p, err := newPrebuilt()
 	if err != nil {
 		return err
 	}
 	wanted := slices.DeleteFunc(p.units(b.capability), func(u Unit) bool {
-		_, have := b.images[u]
+		_, have := b.modules[u]
 		return have || u.DType != "" && !slices.Contains(dtypes, u.DType)
 	})
 	images := make([]image, len(wanted))
@@ -34,13 +28,13 @@ func (b *Backend) Prepare(dtypes []schema.DType) error {
 	for i, u := range wanted {
 		slots <- struct{}{}
 		running.Go(func() {
-			images[i].code, images[i].err = b.compiler.Compile(u, b.capability)
+			images[i] = b.compile(u)
 			<-slots
 		})
 	}
 	running.Wait()
 	for i, u := range wanted {
-		b.images[u] = images[i]
+		b.load(u, images[i])
 	}
 	return nil
 }

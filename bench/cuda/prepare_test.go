@@ -9,44 +9,67 @@ import (
 	"hwcal/schema"
 )
 
-// counting is a compiler that tells what it was asked for.
+// counting is a compiler that tells what it was asked for, and a device that tells what it has loaded. It compiles
+// all but broken.
 type counting struct {
-	mu    sync.Mutex
-	units []Unit
+	Context
+	mu       sync.Mutex
+	compiled []Unit
+	loaded   int
 }
+
+var broken = Unit{"gemm", schema.BF16}
 
 func (*counting) Name() string { return "counting" }
 
 func (c *counting) Compile(u Unit, _ Capability) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.units = append(c.units, u)
-	return nil, errors.New("compiles nothing")
+	c.compiled = append(c.compiled, u)
+	if u == broken {
+		return nil, errors.New("does not compile")
+	}
+	return nil, nil
 }
 
-// All units of a type, and those in none, are compiled ahead, each once; what failed says so when
-// it is asked for.
+func (c *counting) Load([]byte) (Module, error) {
+	c.loaded++
+	return 1, nil
+}
+
+func (*counting) Function(Module, string) (Function, error) { return 1, nil }
+
+// All units of a type, and those in none, are compiled and loaded ahead, each once; what failed says so when it is
+// asked for.
 func TestPrepare(t *testing.T) {
-	compiler := &counting{}
-	b := &Backend{compiler: compiler, capability: Capability{8, 0}, images: map[Unit]image{}, modules: map[Unit]loaded{}}
+	c := &counting{}
+	b := &Backend{context: c, compiler: c, capability: Capability{8, 0}, modules: map[Unit]loaded{}}
 	for range 2 {
 		if err := b.Prepare([]schema.DType{schema.BF16}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, u := range []Unit{{"gemm", schema.BF16}, {"attention", schema.BF16}, {Source: "clock"}} {
-		if n := count(compiler.units, u); n != 1 {
+	clock := Unit{Source: "clock"}
+	for _, u := range []Unit{broken, {"attention", schema.BF16}, clock} {
+		if n := count(c.compiled, u); n != 1 {
 			t.Errorf("unit %s was compiled %d times", u, n)
 		}
 	}
-	if i := slices.IndexFunc(compiler.units, func(u Unit) bool { return u.DType != schema.BF16 && u.DType != "" || u.Source == "peak_wgmma" }); i >= 0 {
-		t.Errorf("unit %s was compiled for nothing", compiler.units[i])
+	if i := slices.IndexFunc(c.compiled, func(u Unit) bool { return u.DType != schema.BF16 && u.DType != "" || u.Source == "peak_wgmma" }); i >= 0 {
+		t.Errorf("unit %s was compiled for nothing", c.compiled[i])
 	}
-	if _, err := b.function(Unit{"gemm", schema.BF16}, "any"); err == nil {
+	compiled, loaded := len(c.compiled), c.loaded
+	if loaded != compiled-1 {
+		t.Errorf("%d units were loaded of %d, of which one does not compile", loaded, compiled)
+	}
+	if _, err := b.function(broken, "any"); err == nil {
 		t.Error("what did not compile has a function")
 	}
-	if n := count(compiler.units, Unit{"gemm", schema.BF16}); n != 1 {
-		t.Errorf("what was compiled ahead was compiled %d times", n)
+	if _, err := b.function(clock, "spin"); err != nil {
+		t.Error(err)
+	}
+	if len(c.compiled) != compiled || c.loaded != loaded {
+		t.Errorf("what was prepared was compiled or loaded again: %d and %d times", len(c.compiled)-compiled, c.loaded-loaded)
 	}
 }
 
