@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"hwcal/bench"
 )
 
 // prebuiltZip holds PTX of every unit, as make ptx writes it. The comment of the archive names the
@@ -41,7 +43,8 @@ func newPrebuilt() (prebuilt, error) {
 
 func (p prebuilt) Name() string { return "prebuilt PTX, " + p.archive.Comment }
 
-// Compile gives the PTX of the newest target that the device can run.
+// Compile gives the PTX of the newest target that the device can run. What Ampere lacks, as fp8, is there for Hopper
+// alone.
 func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 	var targets []string
 	if c == (Capability{9, 0}) {
@@ -60,7 +63,7 @@ func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 			return io.ReadAll(r)
 		}
 	}
-	return nil, fmt.Errorf("cuda: there is no prebuilt PTX of unit %s for a device of compute capability %s", u, c)
+	return nil, fmt.Errorf("there is no prebuilt PTX of it for a device of compute capability %s: %w", c, bench.ErrUnsupported)
 }
 
 // file is nil for what is not there. PTX for Hopper is there only of what no older device runs.

@@ -10,7 +10,11 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+
+	"hwcal/bench"
+	"hwcal/schema"
 )
 
 var update = flag.Bool("update", false, "write prebuilt.zip (make ptx)")
@@ -46,6 +50,31 @@ func TestPrebuiltIsGenerated(t *testing.T) {
 		}
 		if ptx, err := p.Compile(u, Capability{9, 0}); err != nil || !bytes.Contains(ptx, []byte(".visible .entry")) {
 			t.Errorf("unit %s has no kernels: %v", u, err)
+		}
+	}
+}
+
+// What needs a newer device than the archive is for is unsupported, as peaks in fp8, and says why.
+func TestPrebuiltLacks(t *testing.T) {
+	p, err := newPrebuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Capability{{8, 9}, {10, 0}, {12, 0}} {
+		b, err := New(&planned{capability: c}, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain := bench.Chain{bench.PeakFMA(4, 1)}
+		ws, err := b.Open(bench.Case{Chain: chain, DType: schema.FP8, Unit: "mma", Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ws.Bind(chain); !isUnsupported(err) || !strings.Contains(err.Error(), "no prebuilt PTX of it for a device of compute capability "+c.String()) {
+			t.Errorf("%s: %v", c, err)
+		}
+		if err := ws.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
