@@ -89,6 +89,20 @@ func TestDeviceDescription(t *testing.T) {
 	})
 }
 
+// Libraries that are there are found and used: HWCAL_WHEELS names the folders of NVIDIA's wheels, which have all.
+func TestDeviceLibraries(t *testing.T) {
+	wheels := os.Getenv("HWCAL_WHEELS")
+	if wheels == "" {
+		t.Skip("HWCAL_WHEELS names none")
+	}
+	b := newDevice(t)
+	for _, name := range []string{"cublaslt", "cudnn", "nvrtc"} {
+		if why := b.lacking[name]; why != "" {
+			t.Errorf("no %s, which is in %s: %s", name, wheels, why)
+		}
+	}
+}
+
 // Every unit compiles and is loaded. First, and at once, as other tests wait for it.
 func TestDeviceUnits(t *testing.T) {
 	b := newDevice(t)
@@ -395,25 +409,8 @@ var kernelTests = []struct {
 			verifyDividedAttention(t, b, d)
 		}
 	}},
-	{"aligned", verifyAligned},
+	{"aligned", func(t *testing.T, b *Backend) { verifyAligned(t, b, schema.DTypes()...) }},
 }
-
-// verifyAligned compares kernels where libraries and vectors have nothing to align, in each type that
-// there is.
-func verifyAligned(t *testing.T, b *Backend) {
-	dtypes := slices.DeleteFunc(schema.DTypes(), func(d schema.DType) bool { return b.Unsupported(d) != "" })
-	for _, d := range dtypes {
-		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "matmul", d, []int64{128, 128, 128})...)
-		if !slices.Contains(floats, d) {
-			continue
-		}
-		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "Linear_Bias_GELU", d, []int64{128, 128, 64})...)
-		verifyKernels(t, b, []schema.DType{d}, chainsOf(t, "Conv2d_BatchNorm_ReLU", d, []int64{1, 32, 8, 8, 32, 3, 1, 1, 1})...)
-		verifyKernels(t, b, []schema.DType{d}, attentionChain(t, "Full_Attention", 1, 2, 128, 64))
-	}
-}
-
-func TestAligned(t *testing.T) { verifyAligned(t, newEmulated(t, Capability{8, 0})) }
 
 // Every chain agrees with the float64 reference in every type by each provider: by the best
 // one of each, then without the first, until there are our kernels alone; and these as
@@ -504,5 +501,5 @@ func TestDevicePrebuilt(t *testing.T) {
 	libraries := b.libraries
 	t.Cleanup(func() { b.libraries = libraries })
 	b.compiler, b.modules, b.libraries = p, map[Unit]loaded{}, nil
-	verifyAligned(t, b)
+	verifyAligned(t, b, schema.DTypes()...)
 }
