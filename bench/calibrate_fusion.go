@@ -79,7 +79,7 @@ var typicalShapes = map[schema.Mode]int{schema.Default: 1, schema.Full: 2}
 
 // ways are those of shape i of a pattern: warm caches and all threads; for the typical
 // shapes cold caches and one thread too, or on a GPU cold caches and from a graph. The main
-// dtype is measured on all shapes. Of the others a full run has the typical shapes only, or a
+// dtype is measured on all shapes. Of the others a full run, and any of a GPU, has the typical shapes only, or a
 // user's, of fp64 the first in one way, and a default run one way. A network, which takes seconds and
 // leaves little of itself in the caches, has no cold ones, a single typical shape, and one way in a
 // default run.
@@ -96,7 +96,7 @@ func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 		ways = slices.DeleteFunc(ways, func(w way) bool { return w.cache == schema.Cold })
 	}
 	switch {
-	case other && mode == schema.Full && !p.Own && (!typical || d == schema.FP64 && i > 0):
+	case other && (mode == schema.Full || c.Device.Kind == schema.GPU) && !p.Own && (!typical || d == schema.FP64 && i > 0):
 		return nil
 	case mode == schema.Default && (other || p.Network()) || other && d == schema.FP64 || !typical:
 		return ways[:1]

@@ -55,7 +55,7 @@ func (c *Calibrator) matmulCases() []matmulCase {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				for _, s := range c.shapes(pattern) {
+				for _, s := range c.matmulShapes(pattern, d) {
 					cases = append(cases, c.newMatmulCase(pattern, s, d, p))
 				}
 			}
@@ -64,8 +64,16 @@ func (c *Calibrator) matmulCases() []matmulCase {
 	return cases
 }
 
-func (m matmulCase) once() time.Duration {
-	return once(m.chain.FLOP(), m.chain.FusedBytes(m.dtype), m.dtype, m.place)
+// matmulShapes are those of a pattern in a type. On a GPU, which has many types, the curves over size are of the main
+// one alone, but in full runs: the others have what fills it.
+func (c *Calibrator) matmulShapes(pattern Pattern, d schema.DType) []Shape {
+	if c.Device.Kind != schema.GPU || c.Options.Mode == schema.Full || d == c.mainDType() {
+		return c.shapes(pattern)
+	}
+	if pattern.Throughput == nil {
+		return nil
+	}
+	return pattern.Throughput(c.Options.Mode)
 }
 
 // least is what a case takes whatever its budget, at so much for one execution:
@@ -88,11 +96,12 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 	if !m.headline {
 		share = set.PointShare
 	}
-	samples := max(time.Duration(share*float64(set.CaseBudget)), min(time.Duration(set.MinSamples)*m.once(), set.CaseLimit))
+	once := c.once(m.chain.FLOP(), m.chain.FusedBytes(m.dtype), m.dtype, m.place)
+	samples := max(time.Duration(share*float64(set.CaseBudget)), min(time.Duration(set.MinSamples)*once, set.CaseLimit))
 	return step{
 		label: caseLabel(m.pattern.Name, m.dtype, m.shape, m.place),
-		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+m.once(), least(m.once())),
-		least: caseOverhead + least(m.once()),
+		cost:  caseOverhead + max(time.Duration(share*float64(set.WarmUp))+samples+once, least(once)),
+		least: caseOverhead + least(once),
 		takes: func() time.Duration { return least(c.at(m.chain.FLOP(), m.dtype, m.place)) },
 		run: func(ctx context.Context, scale float64) error {
 			return c.measureMatmul(ctx, m, scale*share)

@@ -55,7 +55,7 @@ func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p P
 	set := c.Runner.Settings
 	took := time.Duration(0)
 	if chain, err := pattern.In(d).Build(s, p); err == nil {
-		took = least(once(chain.FLOP(), chain.FusedBytes(d), d, p))
+		took = least(c.once(chain.FLOP(), chain.FusedBytes(d), d, p))
 	}
 	return step{
 		label: strings.TrimSpace(caseLabel(pattern.Name, d, s, p) + " " + unit),

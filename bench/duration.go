@@ -14,14 +14,21 @@ const caseOverhead = 30 * time.Millisecond
 // operationOverhead is about what it takes to prepare and to verify an operation of a network.
 const operationOverhead = 8 * time.Millisecond
 
-// once estimates one execution before anything was measured: at the rate of a core
-// with vectors of 256 bits, and 10 GB/s; on a whole device at 10 TFLOPS in fp32, and 500 GB/s.
-func once(flop, bytes int64, d schema.DType, on Place) time.Duration {
-	perNanosecond, bandwidth := 400*float64(on.Threads), 10.0
+// once estimates one execution before anything was measured: on a device whose theoretical peaks are known at half
+// of them; else at the rate of a core with vectors of 256 bits, and 10 GB/s, on a whole device at 10 TFLOPS in
+// fp32, and 500 GB/s.
+func (c *Calibrator) once(flop, bytes int64, d schema.DType, on Place) time.Duration {
+	rate, bandwidth := 400*float64(on.Threads)/float64(d.Bytes()), 10.0 // FLOP and bytes a nanosecond
 	if on.Threads == 0 {
-		perNanosecond, bandwidth = 40_000, 500
+		rate, bandwidth = 40_000/float64(d.Bytes()), 500
+		if peak := c.Device.Theoretical.PeakGFLOPS[d].Value; peak > 0 {
+			rate = peak / 2
+		}
+		if peak := c.Device.Theoretical.BandwidthGBps; peak != nil {
+			bandwidth = peak.Value / 2
+		}
 	}
-	return time.Duration(float64(flop)*float64(d.Bytes())/perNanosecond + float64(bytes)/bandwidth)
+	return time.Duration(float64(flop)/rate + float64(bytes)/bandwidth)
 }
 
 // at is the time of so many FLOP at the rate of the matmul that was measured last, or of the
@@ -46,7 +53,7 @@ func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget t
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
-	side := once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
+	side := c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
 	block := max(quad*side, blockLasts)
 	overhead := caseOverhead
 	if pattern.Network() {

@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hwcal/schema"
+)
+
+// hopperPeaks are those of an H100 SXM, in GFLOPS.
+var hopperPeaks = map[schema.DType]float64{
+	schema.FP64: 66_900, schema.FP32: 66_900, schema.TF32: 494_700, schema.FP16: 989_400, schema.BF16: 989_400, schema.FP8: 1_978_900, schema.INT8: 1_978_900,
+}
+
+// hopperKernels are those of such a device: all in real types, matmul in int8 and fp8, and in int8 what is quantized.
+func hopperKernels() []KernelInfo {
+	var all []KernelInfo
+	for d := range hopperPeaks {
+		for _, unit := range []string{"wgmma", "mma"} {
+			all = append(all, KernelInfo{"peak_fma", d, unit})
+		}
+		for _, p := range slices.Concat(Patterns(), Operations()) {
+			real := d != schema.INT8 && d != schema.FP8
+			if !real && !strings.HasPrefix(p.Name, "matmul") && (d != schema.INT8 || p.Quantized == nil) || p.Name == "peak_fma" {
+				continue
+			}
+			chain, err := p.In(d).Build(p.Shapes(schema.Full)[0], Place{})
+			if err != nil {
+				panic(err)
+			}
+			for _, name := range append(chain.Names(), chain.String()) {
+				all = append(all, KernelInfo{name, d, "own"})
+			}
+		}
+	}
+	return all
+}
+
+// A default run of a GPU that has all types comes to the end of its plan if steps take their usual time, cut to what
+// is left.
+func TestDefaultRunOfGPU(t *testing.T) {
+	f := newFake()
+	f.kernels = hopperKernels()
+	c := fakeCalibrator(f, schema.Default)
+	fakeGPU(c)
+	c.Options.DTypes, c.Options.Patterns, c.Options.Operations = schema.DTypes(), Patterns(), Singles()
+	c.Options.Budget = 114 * time.Second
+	c.Device.Theoretical.PeakGFLOPS = map[schema.DType]schema.Peak{}
+	for d, gflops := range hopperPeaks {
+		c.Device.Theoretical.PeakGFLOPS[d] = schema.Peak{Value: gflops}
+	}
+	c.Device.Theoretical.BandwidthGBps = &schema.Peak{Value: 3352}
+	steps := c.plan()
+	for i, s := range steps {
+		if s.usual == 0 {
+			s.usual = s.cost
+		}
+		steps[i].run = func(_ context.Context, scale float64) error {
+			f.now = f.now.Add(s.least + time.Duration(scale*float64(s.usual-s.least)))
+			return nil
+		}
+	}
+	dev, _, err := c.run(context.Background(), steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range dev.Unavailable {
+		if strings.HasSuffix(u.Reason, ErrBudget.Error()) {
+			t.Errorf("%s: %s", u.What, u.Reason)
+		}
+	}
+	for _, want := range []string{"Full_Attention fp16", "Causal_Attention bf16", "BERT_Encoder bf16", "ResNet50 bf16", "matmul fp8_e4m3 m=8192", "softmax bf16"} {
+		if !slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.label, want) }) {
+			t.Errorf("no step %s", want)
+		}
+	}
+}
