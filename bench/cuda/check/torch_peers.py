@@ -15,6 +15,7 @@ SIZE = 8192  # m = n = k of the products
 BATCH, HEADS, SEQ, HEAD_DIM = 4, 16, 4096, 128
 COPIED = 1 << 30  # bytes, read and written
 MATMUL, COPY, ATTENTION, PEAK = 0.98, 1.00, 0.9, 0.1  # the bounds; the last is the largest difference
+NOISE = 0.01  # by which the ratio of two equal rates may miss 1
 
 
 def torch_with_gpu():
@@ -152,6 +153,8 @@ def compare(torch, device):
         ratio = ours / theirs if ours and theirs else None
         if theirs and (ratio is None or ratio < bound):
             met, verdict = False, verdict + (" MISSED" if ratio else " NOT MEASURED")
+            if ratio and ratio >= bound - NOISE:
+                verdict += f" by no more than noise, {NOISE:.0%}"
         line(f"{name}, {unit}", number(ours), number(theirs), number(ratio, 3), verdict)
     return met
 
@@ -168,14 +171,15 @@ def compare_peaks(device):
                 met = False
                 line(f"peak {dtype}, GFLOPS", "-", "-", "-", "NOT MEASURED")
             continue
-        best = max(entries, key=lambda c: c["gflops"]["best"])
-        clock = best["effective_clock_mhz"]
+        # The clock is that behind the case, so that it goes with the median and not with the best sample.
+        unit = max(entries, key=lambda c: c["gflops"]["median"])
+        median, clock = unit["gflops"]["median"], unit["effective_clock_mhz"]
         expected = peak["value"] * clock / device["gpu"]["sm_max_mhz"]
-        ratio = best["gflops"]["best"] / expected
+        ratio = median / expected
         verdict = f"within {PEAK:.0%} at {clock:.0f} MHz"
         if abs(ratio - 1) > PEAK:
             met, verdict = False, verdict + " MISSED"
-        line(f"peak {dtype}, GFLOPS", number(best["gflops"]["best"]), number(expected), number(ratio, 3), verdict)
+        line(f"peak {dtype}, GFLOPS", number(median), number(expected), number(ratio, 3), verdict)
     return met
 
 
