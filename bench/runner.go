@@ -189,7 +189,7 @@ func (g *guarded) warn(code schema.Code, format string, args ...any) {
 }
 
 // guard runs a case between two readings of the effective clock and repeats it if
-// the clock moved, or the workers to other cores, or away from each other; it also keeps the garbage collector away. The clock that it
+// the clock moved, or the workers to other cores; it also keeps the garbage collector away. The clock that it
 // reports is that of the case's own instructions, read right behind it.
 func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -219,8 +219,7 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		g.top = max(before, g.clock, after)
 		seen, clocked := since(), before > 0 && after > 0
 		moved := clocked && math.Abs(after/before-1) > clockTolerance
-		apart := slices.ContainsFunc(seen.Disturbances, func(d Disturbance) bool { return d.Code == schema.WorkersApart })
-		if (moved || seen.Moved || apart) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
+		if (moved || seen.Moved) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
 			continue
 		}
 		for _, d := range seen.Disturbances {
