@@ -152,9 +152,15 @@ func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
+// stall is more than page faults and neighbours add to a first execution.
+const stall = 500 * time.Millisecond
+
 // iterations warms up and finds how often to run the kernels for a sample of at least
 // the given time. They ran once already, for `took`, of which page faults and neighbours may have had the most.
 func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Duration) (int, error) {
+	if took >= max(sample, r.Settings.WarmUp)+stall {
+		return 1, nil
+	}
 	n, spent := 1, took
 	for {
 		t, err := Sample(ws, seq, n)

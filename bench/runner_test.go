@@ -191,7 +191,7 @@ func TestOwnClockUnsettled(t *testing.T) {
 // A first execution that page faults or a neighbour made long does not take the place of a sample.
 func TestLongFirstExecution(t *testing.T) {
 	f := newFake()
-	f.first = time.Second
+	f.first = 400 * time.Millisecond
 	m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "Linear_Bias", "16x16x16"))
 	if err != nil || f.executions == 1 {
 		t.Errorf("%d executions in a sample, %d samples, %v", f.executions, len(m.Seconds), err)
