@@ -86,6 +86,16 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	}
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
+	c.takeComparisons()
+	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
+	c.deadline = c.deadline.Add(-e.Spent)
+	again := c.earlierDisturbed(steps)
+	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
+}
+
+// takeComparisons gives pairs and controls of the earlier run the comparisons behind them, without what was derived.
+func (c *Calibrator) takeComparisons() {
+	e, d := c.Options.Resume, &c.Device
 	for i, f := range d.FusionProfiles {
 		seen := slices.DeleteFunc(slices.Clone(f.Warnings), func(code schema.Code) bool { return code == schema.AboveTraffic })
 		c.compared = append(c.compared, Comparison{
@@ -103,10 +113,10 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 			})
 		}
 	}
-	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
-	c.deadline = c.deadline.Add(-e.Spent)
+}
 
-	var again []disturbedStep
+// earlierDisturbed are those of the steps whose figures the host disturbed in the earlier run.
+func (c *Calibrator) earlierDisturbed(steps []step) (again []disturbedStep) {
 	repeat := func(label string, d disturbance) {
 		if at := slices.IndexFunc(steps, func(s step) bool { return s.label == label }); at >= 0 && d.still() {
 			again = append(again, disturbedStep{steps[at], d})
@@ -115,11 +125,11 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	for i := range c.computed {
 		repeat(c.label(&c.computed[i]), disturbance{still: c.computed[i].disturbed})
 	}
-	for i, f := range d.FusionProfiles {
+	for i, f := range c.Device.FusionProfiles {
 		repeat(pairLabel(f.Pattern, f.DType, f.Shape, wayOf(f)), c.disturbedPair(i))
 	}
-	if d.Quality != nil {
-		for i, k := range d.Quality.Controls {
+	if q := c.Device.Quality; q != nil {
+		for i, k := range q.Controls {
 			repeat(controlLabel(k.Kind, k.Pattern, k.DType, k.Shape), c.disturbedControl(i))
 		}
 	}
@@ -129,7 +139,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 			repeat(levelLabel(level, p), disturbance{still: func() bool { return c.disturbedLevel(level, p) }})
 		}
 	}
-	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
+	return again
 }
 
 // sameRun says in what the run differs from the interrupted one.
