@@ -131,10 +131,13 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 	})
 	m.ClockMHz, m.TopMHz, m.Warnings, m.Notes = g.clock, g.top, g.codes, g.notes
-	if s := stat.Summarize(m.Seconds, stat.Smaller); err == nil && s.Std > mostVariation*s.Mean {
+	if err != nil {
+		return m, err
+	}
+	if s := stat.Summarize(m.Seconds, stat.Smaller); s.Std > mostVariation*s.Mean {
 		m.warn(schema.Unstable, "the standard deviation of the samples is %.0f%% of their mean", 100*s.Std/s.Mean)
 	}
-	return m, err
+	return m, nil
 }
 
 // enough decides after each sample whether to stop.

@@ -52,6 +52,20 @@ func TestWrongResultIsNotTimed(t *testing.T) {
 	}
 }
 
+// deaf is a fake whose clock cannot be read at all, as that of a device which was lost.
+type deaf struct{ *fake }
+
+func (deaf) Clock(Place, bool) (float64, error) { return 0, ErrLost }
+
+func TestClockThatFails(t *testing.T) {
+	f := newFake()
+	r := fakeRunner(f)
+	r.Backend = deaf{f}
+	if m, err := r.Measure(context.Background(), fakeCase(t, "matmul", "16x16x16")); !errors.Is(err, ErrLost) || len(m.Seconds) > 0 {
+		t.Errorf("%v, %d samples", err, len(m.Seconds))
+	}
+}
+
 func TestMissingKernelIsUnsupported(t *testing.T) {
 	f := newFake()
 	f.none = "gemm+bias"
