@@ -563,6 +563,27 @@ func TestImplausiblePeakIsNotQuoted(t *testing.T) {
 	}
 }
 
+// Nor is anything held against one that was measured behind it, as where the first try failed.
+func TestImplausiblePeakBoundsNothing(t *testing.T) {
+	f := newFake()
+	f.clock = func(int) float64 { return 1000 }
+	f.fails = 1
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.DTypes, c.Options.Threads, c.Options.Patterns, c.Options.Operations = []schema.DType{schema.FP64}, 1, nil, nil
+	dev, _, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.computed[0].operation != "peak_fma" || !slices.Contains(c.computed[0].Warnings, schema.Implausible) {
+		t.Fatalf("%s: %v", c.computed[0].operation, c.computed[0].Warnings)
+	}
+	for _, e := range dev.Compute {
+		if e.Efficiency != 0 {
+			t.Errorf("%s %s: %g of a peak that cannot be true", e.Operation, e.Shape, e.Efficiency)
+		}
+	}
+}
+
 // A pair that is faster than the register peak, which a neighbour slowed down, is flagged.
 func TestPairAbovePeak(t *testing.T) {
 	long(t)

@@ -79,9 +79,9 @@ func (o *computed) add(m computed) {
 func (m *computed) gflops() float64 { return float64(m.flop) / slices.Min(m.Seconds) / 1e9 }
 
 // sortComputed has the points of a curve follow each other, whenever they were
-// measured.
+// measured, behind the peaks, which are held against their own bounds first.
 func (c *Calibrator) sortComputed() {
-	var operations []string
+	operations := []string{"peak_fma"}
 	for _, m := range c.computed {
 		operations = append(operations, m.operation)
 	}
