@@ -49,8 +49,13 @@ func (c *Calibrator) pool(m computed) {
 		c.computed[i].add(m)
 	}
 	if c.computed[i].disturbed() {
-		c.disturbed = append(c.disturbed, disturbance{still: func() bool { return c.computed[i].disturbed() }})
+		c.disturbed = append(c.disturbed, c.disturbedComputed(i))
 	}
+}
+
+// disturbedComputed is the disturbance of entry i of what was pooled, wherever that lies by then.
+func (c *Calibrator) disturbedComputed(i int) disturbance {
+	return disturbance{still: func() bool { return c.computed[i].disturbed() }}
 }
 
 // add pools the samples of two measurements, or takes those of the undisturbed one.

@@ -123,7 +123,7 @@ func (c *Calibrator) earlierDisturbed(steps []step) (again []disturbedStep) {
 		}
 	}
 	for i := range c.computed {
-		repeat(c.label(&c.computed[i]), disturbance{still: c.computed[i].disturbed})
+		repeat(c.label(&c.computed[i]), c.disturbedComputed(i))
 	}
 	for i, f := range c.Device.FusionProfiles {
 		repeat(pairLabel(f.Pattern, f.DType, f.Shape, wayOf(f)), c.disturbedPair(i))

@@ -69,12 +69,13 @@ type result struct {
 	Device   schema.Device
 	Warnings []schema.Warning
 	steps    int
+	labels   []string // of the steps
 }
 
 func run(t *testing.T, c *Calibrator) result {
 	t.Helper()
 	var r result
-	c.Options.Observe = func(p Progress) { r.steps = p.Steps }
+	c.Options.Observe = func(p Progress) { r.steps, r.labels = p.Steps, append(r.labels, p.Label) }
 	var err error
 	if r.Device, r.Warnings, err = c.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -156,8 +157,13 @@ func TestResumeMeasuresDisturbedAgain(t *testing.T) {
 	}
 	c, _ = fullCalibrator()
 	c.Options.Resume = e
-	if got := run(t, c); noisy(got.Device.Compute) != 0 || slices.ContainsFunc(got.Warnings, func(w schema.Warning) bool { return w.Code == schema.NoisyHost }) {
+	got := run(t, c)
+	if noisy(got.Device.Compute) != 0 || slices.ContainsFunc(got.Warnings, func(w schema.Warning) bool { return w.Code == schema.NoisyHost }) {
 		t.Errorf("%d entries are still disturbed: %v", noisy(got.Device.Compute), got.Warnings)
+	}
+	// The repetitions that were to come have replaced the peaks of one thread.
+	if again := "peak_fma fp32, 1 thread, again"; slices.Contains(got.labels, again) || !slices.Contains(got.labels, "peak_fma fp32, 1 thread, repetition 5") {
+		t.Errorf("%s, without need, or no repetition: %q", again, got.labels)
 	}
 }
 
