@@ -129,7 +129,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	var entries []schema.Bandwidth
 	var measured []Measurement
 	var failed []error
-	largest := int64(0)
+	largest, tried := int64(0), int64(0)
 	for _, cache := range c.levels.caches {
 		largest = max(largest, cache.capacity(p.Threads))
 	}
@@ -138,34 +138,32 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		if bytes > c.memory() {
 			break
 		}
+		tried = bytes
 		arrays := NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts()))
 		m, err := c.measure(ctx, Case{Chain: Chain{read.Op(arrays)}, DType: schema.FP64, Place: p, Seed: c.Options.Seed}, c.Runner.Settings.PointShare*scale)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if errors.Is(err, ErrLost) {
+		case errors.Is(err, ErrLost):
 			return err
-		}
-		if err != nil {
+		case err != nil:
 			failed = append(failed, fmt.Errorf("%d bytes: %w", bytes, err))
-			if bytes >= c.Runner.Settings.CurveLimit {
-				break
-			}
-			continue
+		default:
+			entry := bandwidthEntry(read, arrays, p, m)
+			entries, measured = append(entries, entry), append(measured, m)
+			curve = append(curve, curvePoint{bytes, entry.GBps.Best})
 		}
-		entry := bandwidthEntry(read, arrays, p, m)
-		entries, measured = append(entries, entry), append(measured, m)
-		curve = append(curve, curvePoint{bytes, entry.GBps.Best})
 		// Flat inside a large cache is not the end: go on past what is claimed. A
 		// curve that is not flat by then never will be.
-		if bytes >= max(curveTo, 4*largest) && (flat(curve) || bytes >= c.Runner.Settings.CurveLimit) {
+		if bytes >= max(curveTo, 4*largest) && (err == nil && flat(curve) || bytes >= c.Runner.Settings.CurveLimit) {
 			break
 		}
 	}
-	if len(curve) == 0 && failed == nil {
+	if tried == 0 {
 		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
 	}
-	if p == c.one() && len(curve) > 0 {
+	// Where the largest working set failed, what is left may end in a cache.
+	if n := len(curve); p == c.one() && n > 0 && curve[n-1].bytes == tried {
 		c.learn(curve)
 	}
 	for i := range entries {

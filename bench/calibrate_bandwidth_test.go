@@ -61,6 +61,38 @@ func TestCurveWithoutAPoint(t *testing.T) {
 	}
 }
 
+// small is a fake that has no tensors of so many bytes.
+type small struct {
+	*fake
+	limit int64
+}
+
+func (s small) Open(c Case) (Workspace, error) {
+	if c.Footprint() > s.limit {
+		return nil, errors.New("mmap: cannot allocate memory")
+	}
+	return s.fake.Open(c)
+}
+
+// Where all large working sets fail, the rest is no curve of DRAM, and nothing is quoted as such.
+func TestCurveWithoutItsEnd(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.Runner.Backend, c.Options.Patterns, c.Options.Operations = small{f, 4 << 20}, nil, nil
+	dev, warnings, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dev.Bandwidth) == 0 || dev.Summary.BandwidthGBps != 0 || c.levels.flatFrom != 0 {
+		t.Errorf("%d points, the summary quotes %g GB/s of DRAM, flat from %d", len(dev.Bandwidth), dev.Summary.BandwidthGBps, c.levels.flatFrom)
+	}
+	for _, w := range warnings {
+		if w.Code == schema.LevelNotSeen {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
 // A curve that is interrupted is not done, wherever that happens.
 func TestCurveInterrupted(t *testing.T) {
 	for reading := 1; reading < 12; reading++ {
