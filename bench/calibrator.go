@@ -19,6 +19,7 @@ type Calibrator struct {
 	Options Options
 
 	planSum  string    // tells the plan from others
+	begin    time.Time // less what the run took before it was interrupted
 	deadline time.Time // when the budget is spent
 	levels   levels
 	computed []computed
@@ -90,13 +91,14 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 	name(steps)
 	var again []disturbedStep
 	c.planSum = c.sumOf(steps)
-	c.deadline = c.Runner.Now().Add(c.Options.Budget)
+	c.begin = c.Runner.Now()
 	if c.Options.Resume != nil {
 		var err error
 		if steps, again, err = c.resume(steps); err != nil {
 			return c.Device, nil, err
 		}
 	}
+	c.deadline = c.begin.Add(c.Options.Budget)
 	all := len(steps)
 	planned, least, usual := time.Duration(0), time.Duration(0), time.Duration(0)
 	for i, s := range steps {

@@ -12,11 +12,10 @@ import (
 )
 
 // Earlier is an interrupted calibration: its device, whose Resume is the state that the
-// results do not tell, the warnings about it, and the time that it took.
+// results do not tell, and the warnings about it.
 type Earlier struct {
 	Device   schema.Device
 	Warnings []schema.Warning
-	Spent    time.Duration
 }
 
 // ErrResume: an interrupted calibration cannot be continued by this one.
@@ -27,7 +26,7 @@ var ErrResume = errors.New("cannot be resumed")
 func (c *Calibrator) interrupt(left []step) {
 	state := &schema.Resume{
 		DTypes: c.Options.DTypes, Threads: c.Options.Threads, Patterns: names(c.Options.Patterns), Plan: c.planSum,
-		FlatFrom: c.levels.flatFrom, FlatGBps: c.levels.flatGBps,
+		Spent: c.Runner.Now().Sub(c.begin).Seconds(), FlatFrom: c.levels.flatFrom, FlatGBps: c.levels.flatGBps,
 		Warnings: len(c.warnings), Unavailable: len(c.Device.Unavailable),
 	}
 	for _, s := range left {
@@ -88,7 +87,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
 	c.takeComparisons()
 	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
-	c.deadline = c.deadline.Add(-e.Spent)
+	c.begin = c.begin.Add(-time.Duration(state.Spent * float64(time.Second)))
 	again := c.earlierDisturbed(steps)
 	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil
 }

@@ -50,7 +50,14 @@ func interrupted(t *testing.T, c *Calibrator, f *fake, n int) *Earlier {
 	if !errors.Is(err, context.Canceled) || dev.Resume == nil {
 		t.Fatalf("reading %d: %v, state %v", n, err, dev.Resume)
 	}
-	e := &Earlier{Spent: c.Runner.Now().Sub(begin)}
+	before := 0.0
+	if c.Options.Resume != nil {
+		before = c.Options.Resume.Device.Resume.Spent
+	}
+	if want := before + c.Runner.Now().Sub(begin).Seconds(); math.Abs(dev.Resume.Spent-want) > 1e-6 {
+		t.Errorf("spent %g s, want %g", dev.Resume.Spent, want)
+	}
+	e := &Earlier{}
 	for from, to := range map[any]any{&dev: &e.Device, &warnings: &e.Warnings} {
 		data, err := json.Marshal(from)
 		if err != nil {
@@ -129,7 +136,8 @@ func TestResumeTwice(t *testing.T) {
 		t.Errorf("samples of %d of %d entries", n, len(twice.Device.Compute))
 	}
 	c, _ = fullCalibrator()
-	c.Options.Resume = &Earlier{Device: twice.Device, Warnings: twice.Warnings, Spent: c.Options.Budget}
+	twice.Device.Resume.Spent = c.Options.Budget.Seconds()
+	c.Options.Resume = twice
 	got := run(t, c)
 	for _, u := range twice.left() {
 		if !slices.ContainsFunc(got.Device.Unavailable, func(v schema.Unavailable) bool { return v.What == u.What && v.Reason == ErrBudget.Error() }) {
@@ -183,7 +191,7 @@ func TestResumeComparesDisturbedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ = fullCalibrator()
-	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings, Spent: time.Minute}
+	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings}
 	pairs, controls := len(dev.FusionProfiles), len(dev.Quality.Controls)
 	got := run(t, c).Device
 	for i, p := range got.FusionProfiles[:pairs] {
@@ -214,7 +222,7 @@ func TestResumeGivesVerdictsBack(t *testing.T) {
 		t.Fatalf("%v, %+v", err, dev.Quality)
 	}
 	c, _ = fullCalibrator()
-	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings, Spent: time.Minute}
+	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings}
 	got := run(t, c).Device
 	if !got.Quality.Passed {
 		t.Fatalf("%+v", got.Quality)

@@ -47,8 +47,12 @@ func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]sc
 }
 
 // measure calibrates one device. After an interruption the device has what was measured by
-// then.
+// then. One that was whole before another was interrupted is not measured again.
 func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
+	if whole := o.Resume; whole != nil && whole.Device.Resume == nil {
+		*dev = whole.Device
+		return whole.Warnings, nil
+	}
 	backend, err := openDevice(dev)
 	if err != nil {
 		return nil, unmeasured{err}

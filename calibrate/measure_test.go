@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"hwcal/bench"
 	"hwcal/profiles"
 	"hwcal/schema"
 )
@@ -46,5 +48,34 @@ func TestUnmeasuredDevices(t *testing.T) {
 	}
 	if _, err := measureAll(p, hides(2)); err == nil || !strings.Contains(err.Error(), "hidden") {
 		t.Errorf("no device can be measured: %v", err)
+	}
+}
+
+// Of an interrupted profile a device that was whole is taken as it is, with its warnings; one of which nothing was
+// measured begins anew.
+func TestResumeOfSeveralDevices(t *testing.T) {
+	part, err := profiles.Load("../testdata/golden/scripted-interrupted.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := profiles.Load("../testdata/golden/scripted-gpu.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := schema.Device{Unavailable: []schema.Unavailable{{What: schema.Measurements, Reason: "hidden"}}}
+	old := &schema.Profile{
+		Devices:  []schema.Device{whole.Devices[0], part.Devices[0], none},
+		Warnings: []schema.Warning{{Code: schema.NoisyHost, Path: "/devices/0/compute/1"}, {Code: schema.Interrupted, Path: "/devices/1"}},
+	}
+	if e := earlier(old, 2); e != nil {
+		t.Errorf("%+v of a device of which nothing was measured", e)
+	}
+	if e := earlier(old, 1); e == nil || e.Device.Resume == nil {
+		t.Errorf("%+v of the interrupted device", e)
+	}
+	var dev schema.Device
+	warnings, err := measure(context.Background(), &dev, bench.Options{Resume: earlier(old, 0)})
+	if err != nil || len(warnings) != 1 || warnings[0].Path != "/compute/1" || len(dev.Compute) != len(whole.Devices[0].Compute) {
+		t.Errorf("%v, %d entries, warnings %+v", err, len(dev.Compute), warnings)
 	}
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"hwcal/bench"
 	"hwcal/profiles"
@@ -46,15 +46,12 @@ func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 	return nil, usagef("%s is whole: there is nothing to resume", file)
 }
 
-// earlier is what an interrupted profile has of a device; nil if there is none.
+// earlier is what an interrupted profile has of a device; nil if nothing was measured of it.
 func earlier(old *schema.Profile, device int) *bench.Earlier {
-	if old == nil || old.Devices[device].Resume == nil {
+	if old == nil || slices.ContainsFunc(old.Devices[device].Unavailable, func(u schema.Unavailable) bool { return u.What == schema.Measurements }) {
 		return nil
 	}
-	e := &bench.Earlier{
-		Device: old.Devices[device],
-		Spent:  time.Duration(old.Metadata.DurationSeconds * float64(time.Second)),
-	}
+	e := &bench.Earlier{Device: old.Devices[device]}
 	prefix := fmt.Sprintf("/devices/%d", device)
 	for _, w := range old.Warnings {
 		if path, of := strings.CutPrefix(w.Path, prefix); of && (path == "" || path[0] == '/') {
