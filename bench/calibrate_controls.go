@@ -123,7 +123,7 @@ func (c *Calibrator) applyControls() {
 	for i := range c.Device.FusionProfiles {
 		f := &c.Device.FusionProfiles[i]
 		if f.Verdict != schema.Inconclusive {
-			f.Reason = fmt.Sprintf("%s: a control of this run failed%s%s", schema.Inconclusive, withoutThat, f.Reason)
+			f.Reason = takenBack + f.Reason
 			f.Verdict = schema.Inconclusive
 		}
 	}
@@ -133,12 +133,12 @@ func (c *Calibrator) applyControls() {
 			x.Points[j].Verdict = schema.Inconclusive
 		}
 		x.Flips = schema.Flips(x.Points)
-		x.Reason = fmt.Sprintf("%s: a control of this run failed", schema.Inconclusive)
+		x.Reason = takenBack + x.Reason
 	}
 }
 
-// withoutThat is before the reason that a verdict had before a control failed.
-const withoutThat = "; without that, "
+// takenBack is put before the reason that verdicts had before a control failed.
+const takenBack = string(schema.Inconclusive) + ": a control of this run failed; without that, "
 
 // restoreVerdicts undoes applyControls: the control that failed may pass when it is measured again.
 func (c *Calibrator) restoreVerdicts() {
@@ -151,9 +151,7 @@ func (c *Calibrator) restoreVerdicts() {
 	for i := range c.Device.FusionProfiles {
 		f := &c.Device.FusionProfiles[i]
 		f.Verdict = verdict(f.SpeedupCILow, f.SpeedupCIHigh, f.Blocks, f.Warnings)
-		if _, before, was := strings.Cut(f.Reason, withoutThat); was {
-			f.Reason = before
-		}
+		f.Reason = strings.TrimPrefix(f.Reason, takenBack)
 	}
 	for i := range c.Device.FusionCrossovers {
 		x := &c.Device.FusionCrossovers[i]
@@ -163,7 +161,7 @@ func (c *Calibrator) restoreVerdicts() {
 			p.Verdict = verdict(p.SpeedupCILow, p.SpeedupCIHigh, p.Blocks, p.Warnings)
 		}
 		x.Flips = schema.Flips(x.Points)
-		x.Reason = crossoverReason(*x)
+		x.Reason = strings.TrimPrefix(x.Reason, takenBack)
 	}
 }
 

@@ -2,8 +2,11 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hwcal/schema"
 )
@@ -30,6 +33,35 @@ func TestControlsPass(t *testing.T) {
 		if k.Kind == schema.KnownEffect && !(k.SpeedupCILow < k.TrueSpeedup && k.TrueSpeedup < k.SpeedupCIHigh) {
 			t.Errorf("the effect of %.3f is outside of [%.3f, %.3f]", k.TrueSpeedup, k.SpeedupCILow, k.SpeedupCIHigh)
 		}
+	}
+}
+
+// What a failed control takes back is given back as it was, and so is what was said of it.
+func TestVerdictsTakenBackAndRestored(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Default)
+	oneSweep(c)
+	s := c.sweeps()[0]
+	if err := c.measureCrossover(context.Background(), s, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.compareFusion(context.Background(), s.pattern, s.pattern.Sweep[0], s.dtype, way{c.all(), schema.Warm, ""}, 1); err != nil {
+		t.Fatal(err)
+	}
+	pair, crossover := c.Device.FusionProfiles[0], c.Device.FusionCrossovers[0]
+	crossover.Points = slices.Clone(crossover.Points)
+	c.Device.Quality = &schema.Quality{Controls: []schema.Control{{Outcome: schema.ControlFailed}}}
+	c.applyControls()
+	taken := c.Device.FusionCrossovers[0]
+	if !strings.HasSuffix(taken.Reason, "the time was up before the points were closer") || taken.Points[0].Verdict != schema.Inconclusive || len(crossover.Flips) == 0 {
+		t.Errorf("%+v, before %+v", taken, crossover)
+	}
+	c.restoreVerdicts()
+	if diff := cmp.Diff(pair, c.Device.FusionProfiles[0]); diff != "" {
+		t.Errorf("pair (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(crossover, c.Device.FusionCrossovers[0]); diff != "" {
+		t.Errorf("crossover (-before +after):\n%s", diff)
 	}
 }
 
