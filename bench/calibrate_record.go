@@ -15,7 +15,6 @@ func (c *Calibrator) record(what string, err error) {
 	}
 	c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{What: what, Reason: err.Error()})
 	switch {
-	case errors.Is(err, ErrUnsupported), errors.Is(err, errLeftOut):
 	case errors.Is(err, ErrMismatch):
 		c.warn(schema.Mismatch, "", "%s: %v", what, err)
 	case errors.Is(err, ErrMemory):
@@ -24,6 +23,7 @@ func (c *Calibrator) record(what string, err error) {
 		c.warn(schema.DeviceLost, "", "%s: %v", what, err)
 	case errors.Is(err, ErrBudget):
 		c.warn(schema.BudgetSpent, "", "%s was skipped: %v of %s", what, err, c.Options.Budget)
+	case errors.Is(err, ErrUnsupported), errors.Is(err, errLeftOut): // of all that the step joins nothing is worse
 	default:
 		c.warn(schema.Failed, "", "%s: %v", what, err)
 	}

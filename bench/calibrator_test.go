@@ -266,6 +266,23 @@ func TestFailuresAreRecorded(t *testing.T) {
 	}
 }
 
+// One kernel of a level that the device lacks does not hide that another is wrong.
+func TestMismatchBesideUnsupported(t *testing.T) {
+	f := newFake()
+	var names []string
+	for _, s := range Streams {
+		names = append(names, "stream_"+s.Name)
+	}
+	f.none, f.wrong = "stream_write_nt", strings.Join(names, "+") // what all but the reading ones write
+	c := fakeCalibrator(f, schema.Default)
+	c.levels, c.deadline = c.claimed(), f.now.Add(time.Hour)
+	step := c.levelStep(schema.L1, c.one(), false)
+	c.record(step.label, step.run(context.Background(), 1))
+	if len(c.Device.Bandwidth) == 0 || len(c.warnings) != 1 || c.warnings[0].Code != schema.Mismatch {
+		t.Errorf("%d kernels, warnings %+v", len(c.Device.Bandwidth), c.warnings)
+	}
+}
+
 // A budget that is spent skips what is left, with a reason, and the profile says
 // what it lacks.
 func TestBudget(t *testing.T) {
