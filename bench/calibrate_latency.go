@@ -80,7 +80,7 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, sma
 	if slices.ContainsFunc(c.Device.Latency, func(l schema.Latency) bool {
 		return l.Level == level && l.WorkingSetBytes == workingSet && l.PageBytes == m.PageBytes
 	}) {
-		return fmt.Errorf("the system gave pages of %d bytes where huge ones were asked for, so that this is measured already: %w", m.PageBytes, ErrUnsupported)
+		return fmt.Errorf("no difference can be told between the pages that the system gives with huge ones and without (%s), so that this is measured already: %w", pageSize(m.PageBytes), ErrUnsupported)
 	}
 	figure := stat.Summarize(nanoseconds(m), stat.Smaller)
 	if inner, best := c.innerLatency(level, m.PageBytes); figure.Best*boundTolerance < best {
@@ -94,6 +94,14 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, sma
 		Warnings:        c.warnAll("latency", len(c.Device.Latency), m.Warnings, m.Notes),
 	})
 	return nil
+}
+
+// pageSize says in words what Measurement.PageBytes is.
+func pageSize(bytes int64) string {
+	if bytes == 0 {
+		return "a mix, or of a size that nothing tells"
+	}
+	return fmt.Sprintf("%d bytes", bytes)
 }
 
 // outerChase is the least working set that a GPU's cache has no part in.
