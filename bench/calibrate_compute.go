@@ -50,7 +50,7 @@ func (c *Calibrator) units(chain string, d schema.DType) []string {
 }
 
 func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, unit string, p Place, scale float64) error {
-	op := PeakFMA(roundsOf(d), int64(p.Parts()))
+	op := PeakFMA(roundsOf(d, p), int64(p.Parts()))
 	m, err := c.measure(ctx, Case{Chain: Chain{op}, DType: d, Unit: unit, Place: p, Seed: c.Options.Seed}, scale)
 	if err != nil {
 		return err

@@ -78,3 +78,14 @@ func TestDefaultRunOfGPU(t *testing.T) {
 		}
 	}
 }
+
+// On an H100 a peak takes so long that the microseconds in which a kernel begins and ends are no more than a percent.
+func TestDevicePeakOutlastsStart(t *testing.T) {
+	const start = 5 * time.Microsecond
+	for d, gflops := range hopperPeaks {
+		flop := PeakFMA(roundsOf(d, Place{}), int64(Place{}.Parts())).FLOP
+		if took := time.Duration(float64(flop) / gflops); took < 100*start {
+			t.Errorf("%s: %v", d, took)
+		}
+	}
+}

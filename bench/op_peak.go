@@ -9,12 +9,20 @@ import (
 // types are fast.
 const peakRounds = 128
 
+// deviceRounds makes it as many times longer on a whole device, which takes some microseconds to begin and to end a
+// kernel: of the hundred of its fastest types that would be several percent.
+const deviceRounds = 4
+
 // roundsOf makes it as much in a type, on a wide core. tf32 is one of tensor cores.
-func roundsOf(d schema.DType) int64 {
+func roundsOf(d schema.DType, on Place) int64 {
+	rounds := int64(peakRounds)
 	if d == schema.FP64 || d == schema.FP32 {
-		return peakRounds / 16
+		rounds /= 16
 	}
-	return peakRounds
+	if on.Threads == 0 {
+		rounds *= deviceRounds
+	}
+	return rounds
 }
 
 // peakAccs is the number of elements that PeakFMA leaves for checking: a whole
