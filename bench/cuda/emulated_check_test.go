@@ -159,7 +159,7 @@ func TestEmulatedTensorCores(t *testing.T) {
 	}{
 		{"multiply_bf16", schema.BF16, schema.FP32, 16, 8, 16, false},
 		{"multiply_s8", schema.INT8, schema.INT8, 16, 8, 32, true},
-		{"multiply_f64", schema.FP64, schema.FP64, 8, 8, 4, false},
+		{"multiply_f64", schema.FP64, schema.FP64, 16, 8, 4, false},
 	} {
 		e, sums := element.Of(p.d), element.OfTensor(&bench.Tensor{Sums: true}, p.sum)
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -66,7 +66,8 @@ func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 	return nil, fmt.Errorf("there is no prebuilt PTX of it for a device of compute capability %s: %w", c, bench.ErrUnsupported)
 }
 
-// file is nil for what is not there. PTX for Hopper is there only of what no older device runs.
+// file is nil for what is not there. PTX for Hopper is there of what no older device runs, and of products in
+// fp64.
 func (p prebuilt) file(u Unit, target string) *zip.File {
 	i := slices.IndexFunc(p.archive.File, func(f *zip.File) bool { return f.Name == prebuiltName(u, target) })
 	if i < 0 {

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,13 +44,44 @@ func TestPrebuiltIsGenerated(t *testing.T) {
 		}
 	}
 	for _, u := range hopper {
-		if p.file(u, targetHopper) != nil || p.file(u, targetAmpere) == nil {
+		if !slices.Contains(ampere, u) || otherOnHopper(u) {
 			if !fresh(u, targetHopper) {
 				t.Errorf("unit %s for %s is not of the present sources: make ptx", u, targetHopper)
 			}
 		}
 		if ptx, err := p.Compile(u, Capability{9, 0}); err != nil || !bytes.Contains(ptx, []byte(".visible .entry")) {
 			t.Errorf("unit %s has no kernels: %v", u, err)
+		}
+	}
+}
+
+// otherOnHopper are the units in which mma.cuh has other instructions for Hopper than for Ampere: those that multiply in
+// fp64 on tensor cores.
+func otherOnHopper(u Unit) bool {
+	return u.DType == schema.FP64 && slices.Contains([]string{"conv", "gemm", "layers", "peak"}, u.Source)
+}
+
+// Products in fp64 by the instructions of Ampere take twice the time on Hopper.
+func TestPrebuiltDoubles(t *testing.T) {
+	p, err := newPrebuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range map[Capability]string{{8, 0}: "m8n8k4", {9, 0}: "m16n8k4"} {
+		for _, u := range Units(t, c) {
+			if u.DType != schema.FP64 {
+				continue
+			}
+			ptx, err := p.Compile(u, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, shape := range regexp.MustCompile(`mma\.sync\.aligned\.(\w+)`).FindAllSubmatch(ptx, -1) {
+				if string(shape[1]) != want {
+					t.Errorf("unit %s on %s: a product of %s, want %s", u, c, shape[1], want)
+					break
+				}
+			}
 		}
 	}
 }
@@ -112,9 +144,9 @@ func prebuild(t *testing.T, ampere, hopper []Unit) {
 	for _, u := range ampere {
 		add(u, targetAmpere, build(u, targetAmpere))
 	}
-	// What runs on an older device is compiled from its PTX for a newer one.
+	// What runs on an older device is compiled from its PTX for a newer one, unless it has code for that.
 	for _, u := range hopper {
-		if !slices.Contains(ampere, u) {
+		if !slices.Contains(ampere, u) || otherOnHopper(u) {
 			add(u, targetHopper, build(u, targetHopper))
 		}
 	}

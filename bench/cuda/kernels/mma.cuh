@@ -56,11 +56,20 @@ MMA(mma_s8, "m16n8k32.row.col.s32.s8.s8.s32", int, "r")
 MMA(mma_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", float, "f")
 #endif
 
-// A[8][4]: lane 4 g + t holds A[g][t], B[4][8]: B[t][g], D[8][8]: d[i] is D[g][2 t + i].
-__device__ inline void mma_f64(double d[2], double a, double b) {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-               : "+d"(d[0]), "+d"(d[1])
-               : "d"(a), "d"(b));
+// In fp64 a register holds one element: A[16][4] is A[g + 8 r][t], B[4][8] is B[t][g], D[16][8] as above.
+// Hopper has this product as one instruction; two of those of Ampere, of 8 rows, take it twice the time.
+__device__ inline void mma_f64(double d[4], const double a[2], double b) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+               : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+               : "d"(a[0]), "d"(a[1]), "d"(b));
+#else
+#pragma unroll
+  for (int r = 0; r < 2; r++)
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(d[2 * r]), "+d"(d[2 * r + 1])
+                 : "d"(a[r]), "d"(b));
+#endif
 }
 
 // cp_async16 begins to copy 16 bytes, or zeros if they are not valid: then nothing is
@@ -146,15 +155,17 @@ inline void mma_s8(int d[4], const unsigned a[4], const unsigned b[2]) { mma<int
 
 struct mma_f64_lane {
   double *d;
-  double a, b;
+  const double *a;
+  double b;
 };
 
-inline void mma_f64(double d[2], double a, double b) {
+inline void mma_f64(double d[4], const double a[2], double b) {
   emulated_warp<mma_f64_lane>({d, a, b}, [](mma_f64_lane *lanes) {
-    for (int row = 0; row < 8; row++)
+    for (int row = 0; row < 16; row++)
       for (int column = 0; column < 8; column++)
         for (int k = 0; k < 4; k++)
-          lanes[4 * row + column / 2].d[column % 2] += lanes[4 * row + k].a * lanes[4 * column + k].b;
+          lanes[row % 8 * 4 + column / 2].d[row / 8 * 2 + column % 2] +=
+            lanes[row % 8 * 4 + k].a[row / 8] * lanes[column * 4 + k].b;
   });
 }
 

@@ -24,24 +24,25 @@ KERNEL __launch_bounds__(512) peak_fma(number *out, long long elements, const nu
 
 #endif
 
-// The product of one instruction: `rows` of A, `numbers` of D a lane.
+#ifndef HWCAL_FP32
+
+// The operands of one product, in rows of 32 bytes.
 #if defined(HWCAL_FP64)
 
-constexpr int numbers = 2;
-struct operand {
-  double row;
-  __device__ operand(const char *mem) : row(*(const double *)(mem + threadIdx.x % 32 * 8)) {}
-};
-typedef operand left, right;
-__device__ inline void multiply(double *d, left a, right b) { mma_f64(d, a.row, b.row); }
-#define PEAK_MMA
-
-#elif !defined(HWCAL_FP32)
-
-constexpr int numbers = 4; // of D in a lane
-// Rows of 32 bytes: lane 4 g + t has the bytes from 4 t on of row g.
 struct right {
-  unsigned r[2];
+  double r; // of lane 4 g + t number t of row g
+  __device__ right(const char *mem) : r(*(const double *)(mem + threadIdx.x % 32 * 8)) {}
+};
+struct left {
+  double r[2];
+  __device__ left(const char *mem) : r{right(mem).r, right(mem + 8 * 32).r} {}
+};
+__device__ inline void multiply(double *d, const left &a, const right &b) { mma_f64(d, a.r, b.r); }
+
+#else
+
+struct right {
+  unsigned r[2]; // of lane 4 g + t the bytes from 4 t on of row g
   __device__ right(const char *mem) {
     const char *row = mem + threadIdx.x % 32 / 4 * 32 + threadIdx.x % 4 * 4;
     r[0] = *(const unsigned *)row;
@@ -66,18 +67,15 @@ __device__ inline void multiply(int *d, const left &a, const right &b) { mma_s8(
 #elif defined(HWCAL_FP8_E4M3)
 __device__ inline void multiply(float *d, const left &a, const right &b) { mma_e4m3(d, a.r, b.r); }
 #endif
-#define PEAK_MMA
 
 #endif
 
-#ifdef PEAK_MMA
-
 // Products by mma.sync in several tiles of each warp: so many pairs that add nothing, then `last` ones. a has
-// as many rows of 32 bytes as a tile, b, minus_b and c = E - b have 8, those of their transposes; start has a
-// number for each row of a.
+// 16 rows of 32 bytes, b, minus_b and c = E - b have 8, those of their transposes; start has a number for each row
+// of a.
 KERNEL __launch_bounds__(512) peak_mma(number *out, long long elements, const char *a, const char *b, const char *minus_b,
                                        const char *c, const number *start, long long pairs, long long last) {
-  constexpr int tiles = 16 / numbers;
+  constexpr int tiles = 4, numbers = 4; // of D in a lane
   left x(a);
   right y(b);
   number d[tiles * numbers];

@@ -158,7 +158,7 @@ struct Warp {
 #elif defined(HWCAL_FP64)
 template <int WM, int BN, Order order>
 struct Warp {
-  acc d[WM / 8][WN / 8][2] = {};
+  acc d[WM / 16][WN / 8][4] = {};
 
   __device__ void step(const unsigned char *x, const unsigned char *w, int row, int column) {
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -170,8 +170,10 @@ struct Warp {
         b[j] = order == BY_ROWS ? at(w + piece_by_rows(column + 8 * j + g, (k + t) / 2), t)
                                 : at(w + piece_by_columns<BN>(k + t, (column + 8 * j + g) / 2), g);
 #pragma unroll
-      for (int i = 0; i < WM / 8; i++) {
-        acc a = at(x + piece_by_rows(row + 8 * i + g, (k + t) / 2), t);
+      for (int i = 0; i < WM / 16; i++) {
+        acc a[2];
+#pragma unroll
+        for (int r = 0; r < 2; r++) a[r] = at(x + piece_by_rows(row + 16 * i + 8 * r + g, (k + t) / 2), t);
 #pragma unroll
         for (int j = 0; j < WN / 8; j++) mma_f64(d[i][j], a, b[j]);
       }
@@ -182,8 +184,10 @@ struct Warp {
   __device__ void put(int slab, acc *rows, int width) const {
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
-    for (int j = 0; j < WN / 8; j++)
-      *(row_of<acc, 2> *)(rows + g * width + 8 * j + 2 * t) = {d[slab][j][0], d[slab][j][1]};
+    for (int j = 0; j < WN / 8; j++) {
+      const acc *two = d[slab / 2][j] + slab % 2 * 2;
+      *(row_of<acc, 2> *)(rows + g * width + 8 * j + 2 * t) = {two[0], two[1]};
+    }
   }
 };
 

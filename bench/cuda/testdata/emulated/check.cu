@@ -70,11 +70,10 @@ KERNEL multiply_s8(int *d, const uint4 *a, const uint4 *b) {
   for (int i = 0; i < 4; i++) d[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = sum[i];
 }
 
-// D[8][8] = A[8][4] B[4][8].
+// D[16][8] = A[16][4] B[4][8].
 KERNEL multiply_f64(double *d, const double *a, const double *b) {
   int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  double sum[2] = {};
-  mma_f64(sum, a[g * 4 + t], b[t * 8 + g]);
-  d[g * 8 + 2 * t] = sum[0];
-  d[g * 8 + 2 * t + 1] = sum[1];
+  double sum[4] = {}, ra[2] = {a[g * 4 + t], a[(g + 8) * 4 + t]};
+  mma_f64(sum, ra, b[t * 8 + g]);
+  for (int i = 0; i < 4; i++) d[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = sum[i];
 }
