@@ -16,12 +16,13 @@ func init() {
 		grid   peakGrid
 	}{
 		// Two warpgroups a block, each with a tile of 64 x 256. The emulation of the tests has no wgmma.
-		{entry{unit: "wgmma", least: Capability{9, 0}, only: true, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.FP8, schema.INT8}},
+		{entry{unit: "wgmma", least: Capability{9, 0}, majors: []int{9}, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.FP8, schema.INT8}},
 			"peak_wgmma", peakGrid{threads: 256, a: 64, b: 256, tiles: 2}},
 		// 16 warps a block, each with tiles of 4 numbers a lane.
 		{entry{unit: "mma", least: Capability{8, 0}, dtypes: []schema.DType{schema.FP64, schema.TF32, schema.FP16, schema.BF16, schema.INT8}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
-		{entry{unit: "mma", least: Capability{8, 9}, dtypes: []schema.DType{schema.FP8}},
+		// For others NVIDIA's compiler makes of one in fp8 two in fp16.
+		{entry{unit: "mma", least: Capability{8, 9}, majors: []int{8, 12}, dtypes: []schema.DType{schema.FP8}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
 	} {
 		e := u.entry

@@ -40,7 +40,7 @@ type entry struct {
 	provider provider
 	dtypes   []schema.DType
 	least    Capability // of the device
-	only     bool       // of the major version of least: later devices lack what it needs
+	majors   []int      // versions of devices that have what it needs, where not all later ones do
 	unit     string     // that it runs on, where a provider has several for a chain; the best first
 	bind     binder
 }
@@ -82,7 +82,7 @@ func (b *Backend) usable(chain string, d schema.DType) []entry {
 
 // allows says whether the device has what an entry needs.
 func (b *Backend) allows(e entry) bool {
-	return b.capability.AtLeast(e.least.Major, e.least.Minor) && (!e.only || b.capability.Major == e.least.Major)
+	return b.capability.AtLeast(e.least.Major, e.least.Minor) && (e.majors == nil || slices.Contains(e.majors, b.capability.Major))
 }
 
 // Kernels lists the chains that the device can run, each with its best provider, or the units of
