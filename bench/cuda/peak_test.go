@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -27,15 +28,24 @@ func verifyPeaks(t *testing.T, b *Backend) map[schema.DType]int {
 			continue
 		}
 		units[k.DType]++
-		for _, rounds := range []int64{4, 40} { // pairs that all change the sums, and others before
-			if rounds > 4 && k.Implementation == "fma" {
-				continue
-			}
+		verify := func(rounds int64) {
 			c := bench.Case{Chain: bench.Chain{bench.PeakFMA(rounds, 1)}, DType: k.DType, Unit: k.Implementation, Seed: 7}
 			if _, err := bench.Verify(b, c); err != nil {
 				t.Errorf("%s on %s, %d rounds: %v", k.DType, k.Implementation, rounds, err)
 			}
 		}
+		verify(4) // pairs that all change the sums
+		if k.Implementation == "fma" {
+			continue
+		}
+		many := 5 * rowBytes / element.Of(k.DType).Bytes // 300 pairs of one SM, of which the first do not
+		if k.Implementation == "wgmma" {
+			many *= 4 // its tiles are larger
+		}
+		sms := b.sms
+		b.sms = 1
+		verify(many)
+		b.sms = sms
 	}
 	return units
 }
