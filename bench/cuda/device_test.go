@@ -39,6 +39,7 @@ func newDevice(t *testing.T) *Backend {
 		check(t, err)
 		uuid = first
 	}
+	check(t, keepContext(uuid))
 	b, err := Open(schema.Device{GPU: &schema.GPUInfo{UUID: uuid}})
 	check(t, err)
 	t.Cleanup(func() { check(t, b.Close()) })
@@ -47,6 +48,21 @@ func newDevice(t *testing.T) *Backend {
 	}
 	b.compiler = compiled{b.compiler}
 	return b
+}
+
+var kept sync.Map // of errors by UUID
+
+// keepContext opens the device once more, until the process ends: else the first test would destroy its primary
+// context, and with it what libraries, which stay loaded, have in it for the next.
+func keepContext(uuid string) error {
+	err, _ := kept.LoadOrStore(uuid, sync.OnceValue(func() error {
+		d, err := newDriver()
+		if err == nil {
+			_, err = d.Open(uuid)
+		}
+		return err
+	}))
+	return err.(func() error)()
 }
 
 // firstDevice is the UUID of the first device that the driver shows.
