@@ -19,7 +19,10 @@ func init() {
 		{entry{unit: "wgmma", least: Capability{9, 0}, majors: []int{9}, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.FP8, schema.INT8}},
 			"peak_wgmma", peakGrid{threads: 256, a: 64, b: 256, tiles: 2}},
 		// 16 warps a block, each with tiles of 4 numbers a lane.
-		{entry{unit: "mma", least: Capability{8, 0}, dtypes: []schema.DType{schema.FP64, schema.TF32, schema.FP16, schema.BF16, schema.INT8}},
+		{entry{unit: "mma", least: Capability{8, 0}, dtypes: []schema.DType{schema.FP64}},
+			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
+		// Of 10 and 11 the tensor cores want tcgen05, and are slow by others: that would be no peak.
+		{entry{unit: "mma", least: Capability{8, 0}, majors: []int{8, 9, 12}, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.INT8}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
 		// For others NVIDIA's compiler makes of one in fp8 two in fp16.
 		{entry{unit: "mma", least: Capability{8, 9}, majors: []int{8, 12}, dtypes: []schema.DType{schema.FP8}},

@@ -176,7 +176,7 @@ func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 		}
 		return 0
 	})
-	err := fmt.Errorf("cuda: no kernel for %s in %s: %w", c, ws.dtype, bench.ErrUnsupported)
+	err := fmt.Errorf("cuda: no kernel for %s in %s on compute capability %s: %w", c, ws.dtype, ws.backend.capability, bench.ErrUnsupported)
 	for _, e := range candidates {
 		var k *kernel
 		if k, err = e.bind(ws, c); err == nil {
