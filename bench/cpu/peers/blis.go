@@ -39,21 +39,12 @@ func forceBLIS(archName func(id int) string) (note string, err error) {
 	if os.Getenv(variable) != "" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
 		return "", nil
 	}
-	libc, err := dlopen("libc.so.6")
-	if err != nil {
-		return "", err
-	}
-	var setenv func(name, value string, overwrite int) int32
-	if err := libc.bind(map[string]any{"setenv": &setenv}); err != nil {
-		return "", err
-	}
 	const most = 64 // architectures; names of unknown ones may be anything
 	for id := range most {
 		switch archName(id) {
 		case "skx":
 			value := strconv.Itoa(id)
-			setenv(variable, value, 1)
-			return fmt.Sprintf(" (%s=%s)", variable, value), nil
+			return fmt.Sprintf(" (%s=%s)", variable, value), setenv(variable, value)
 		case "generic": // the last
 			return "", nil
 		}

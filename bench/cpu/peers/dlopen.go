@@ -36,3 +36,19 @@ func (s shared) bind(functions map[string]any) error {
 	}
 	return nil
 }
+
+// setenv sets a variable where C libraries see it, which Go's does not without cgo.
+func setenv(name, value string) error {
+	libc, err := dlopen("libc.so.6")
+	if err != nil {
+		return err
+	}
+	var set func(name, value string, overwrite int) int32
+	if err := libc.bind(map[string]any{"setenv": &set}); err != nil {
+		return err
+	}
+	if set(name, value, 1) != 0 {
+		return fmt.Errorf("%s cannot be set", name)
+	}
+	return nil
+}
