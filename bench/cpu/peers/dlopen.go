@@ -28,13 +28,22 @@ func dlopen(names ...string) (shared, error) {
 // libraries read all of it.
 func (s shared) bind(functions map[string]any) error {
 	for name, f := range functions {
-		symbol, err := purego.Dlsym(uintptr(s), name)
+		symbol, err := s.symbol(name)
 		if err != nil {
-			return fmt.Errorf("it has no %s", name)
+			return err
 		}
 		purego.RegisterFunc(f, symbol)
 	}
 	return nil
+}
+
+// symbol is the address of a function.
+func (s shared) symbol(name string) (uintptr, error) {
+	address, err := purego.Dlsym(uintptr(s), name)
+	if err != nil {
+		return 0, fmt.Errorf("it has no %s", name)
+	}
+	return address, nil
 }
 
 // setenv sets a variable where C libraries see it, which Go's does not without cgo.

@@ -26,8 +26,7 @@ type onednnFuncs struct {
 	queryDesc       func(pd uintptr, what, index int) unsafe.Pointer
 	primitiveCreate func(p *uintptr, pd uintptr) int32
 	reorderCreate   func(pd *uintptr, from unsafe.Pointer, fromEngine uintptr, to unsafe.Pointer, toEngine, attr uintptr) int32
-	execute         func(p, stream uintptr, n int, args unsafe.Pointer) int32
-	wait            func(stream uintptr) int32
+	execute         uintptr // called without reflection, which takes longer than a small primitive may
 	attrCreate      func(attr *uintptr) int32
 	attrSetPostOps  func(attr, ops uintptr) int32
 	postOpsCreate   func(ops *uintptr) int32
@@ -53,7 +52,7 @@ const (
 	dnnlArgBias    = 41
 )
 
-var dnnlRowMajor = map[int]int{1: 2, 2: 3, 3: 4, 4: 5} // a, ab, abc, abcd
+var dnnlRowMajor = map[int]int{1: 2, 2: 3, 3: 4, 4: 5, 5: 7} // a, ab, abc, abcd, abcde
 
 // dnnlTypes are those of inputs and of results.
 var dnnlTypes = map[schema.DType]struct{ in, out int }{
@@ -76,14 +75,15 @@ func loadOneDNN() (library, string, error) {
 		"dnnl_primitive_desc_query_md":       &d.queryDesc,
 		"dnnl_primitive_create":              &d.primitiveCreate,
 		"dnnl_reorder_primitive_desc_create": &d.reorderCreate,
-		"dnnl_primitive_execute":             &d.execute,
-		"dnnl_stream_wait":                   &d.wait,
 		"dnnl_primitive_attr_create":         &d.attrCreate,
 		"dnnl_primitive_attr_set_post_ops":   &d.attrSetPostOps,
 		"dnnl_post_ops_create":               &d.postOpsCreate,
 		"dnnl_sgemm":                         &d.sgemm,
 	})
 	if err != nil {
+		return nil, "", err
+	}
+	if d.execute, err = lib.symbol("dnnl_primitive_execute"); err != nil {
 		return nil, "", err
 	}
 	v := *version()
@@ -125,8 +125,8 @@ func (d *onednn) open(r request) (task, error) {
 		return task{run: func() { d.sgemm('N', 'N', m, n, k, 1, x, k, w, n, 0, y, n) }}, nil
 	case r.kind == "matmul_packed":
 		return d.openMatmul(r, dnnlAny)
-	case r.kind == "matmul_batched":
-		return d.openMatmul(r, dnnlRowMajor[3])
+	case r.kind == "matmul", r.kind == "matmul_batched":
+		return d.openMatmul(r, dnnlRowMajor[len(r.dims)-1])
 	case (r.kind == "conv" || r.kind == "conv_relu") && r.dtype == schema.FP32:
 		return d.openConv(r)
 	}
@@ -159,8 +159,9 @@ func (d *onednn) openMatmul(r request, layout int) (task, error) {
 // network has the same layout.
 func (d *onednn) openConv(r request) (task, error) {
 	batch, c, h, w, k, size, stride, pad, groups := r.dims[0], r.dims[1], r.dims[2], r.dims[3], r.dims[4], r.dims[5], r.dims[6], r.dims[7], r.dims[8]
-	if groups != 1 {
-		return task{}, errUnsupported
+	weights := []int{k, c, size, size}
+	if groups > 1 {
+		weights = []int{groups, k / groups, c / groups, size, size}
 	}
 	p, q := (h+2*pad-size)/stride+1, (w+2*pad-size)/stride+1
 	var attr uintptr
@@ -172,13 +173,13 @@ func (d *onednn) openConv(r request) (task, error) {
 		}
 	}
 	f32 := dnnlTypes[schema.FP32].in
-	pd, err := d.conv(d.engine, d.any(f32, batch, c, h, w), d.any(f32, k, c, size, size), d.row(f32, k), d.any(f32, batch, k, p, q), stride, pad, attr)
+	pd, err := d.conv(d.engine, d.any(f32, batch, c, h, w), d.any(f32, weights...), d.row(f32, k), d.any(f32, batch, k, p, q), stride, pad, attr)
 	if err != nil {
 		return task{}, err
 	}
 	b := bound{onednn: d, pd: pd}
 	b.input(dnnlArgSource, d.row(f32, batch, c, h, w), dnnlQuerySource, r.in[0])
-	b.input(dnnlArgWeights, d.row(f32, k, c, size, size), dnnlQueryWeights, r.in[1])
+	b.input(dnnlArgWeights, d.row(f32, weights...), dnnlQueryWeights, r.in[1])
 	b.arg(dnnlArgBias, d.row(f32, k), r.in[2])
 	finish := b.output(d.row(f32, batch, k, p, q), r.out)
 	return b.task(finish)

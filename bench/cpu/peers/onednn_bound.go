@@ -4,6 +4,8 @@ package main
 
 import (
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
 // bound is a primitive with its arguments. The first error stays.
@@ -73,9 +75,9 @@ func (b *bound) reorder(from unsafe.Pointer, fromMem uintptr, to unsafe.Pointer,
 	return func() { b.do(p, args) }
 }
 
+// do returns when the primitive has ended: that of a CPU runs on the thread that calls.
 func (b *bound) do(p uintptr, args []dnnlArg) {
-	b.execute(p, b.stream, len(args), unsafe.Pointer(&args[0]))
-	b.wait(b.stream)
+	purego.SyscallN(b.execute, p, b.stream, uintptr(len(args)), uintptr(unsafe.Pointer(&args[0])))
 }
 
 func (b *bound) task(finish func()) (task, error) {
