@@ -20,7 +20,7 @@ var mapped [][]byte
 const hugePage = 2 << 20
 
 func newBuffer(size int) (buffer, error) {
-	whole, err := unix.Mmap(-1, 0, size+hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	whole, err := unix.Mmap(-1, 0, (size+hugePage-1)/hugePage*hugePage+hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +41,15 @@ func readBuffer(name string) (buffer, error) {
 	b, err := newBuffer(len(data))
 	copy(b, data)
 	return b, err
+}
+
+// emptyBuffer makes a buffer as large as a file, whose content is another peer's result.
+func emptyBuffer(name string) (buffer, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	return newBuffer(int(info.Size()))
 }
 
 func freeBuffers() {

@@ -101,16 +101,19 @@ func (s *server) open(words []string) error {
 		return err
 	}
 	r := request{kind: words[0], dtype: schema.DType(words[1]), dims: dims}
-	for i, name := range words[3:] {
+	if len(words) == 3 {
+		return errUnsupported // libraries have no such functions: a case without inputs and result
+	}
+	output, inputs := words[3], words[4:]
+	if r.out, err = emptyBuffer(output); err != nil {
+		return err
+	}
+	for _, name := range inputs {
 		b, err := readBuffer(name)
 		if err != nil {
 			return err
 		}
-		if i == 0 {
-			r.out = b
-		} else {
-			r.in = append(r.in, b)
-		}
+		r.in = append(r.in, b)
 	}
 	if s.task, err = s.lib.open(r); err != nil {
 		return err
@@ -119,5 +122,5 @@ func (s *server) open(words []string) error {
 	if s.task.finish != nil {
 		s.task.finish()
 	}
-	return os.WriteFile(words[3], r.out, 0o600)
+	return os.WriteFile(output, r.out, 0o600)
 }
