@@ -33,7 +33,7 @@ var allPeers = []peer{
 	{"openblas", self("openblas"), "libopenblas-dev"},
 	{"blis", self("blis"), "libblis-dev"},
 	{"onednn", self("onednn"), "libdnnl-dev"},
-	{"torch", torch, "PyTorch's CPU build for $PYTHON (default python3)"},
+	{"torch", torch, "the CPU build of PyTorch 2 for $PYTHON (default python3)"},
 	{"c", plainC, "a C compiler"},
 }
 

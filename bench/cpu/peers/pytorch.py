@@ -1,11 +1,19 @@
 # PyTorch as a peer; the requests are described in doc.go.
-import math, mmap, os, sys, time
+import math, mmap, os, signal, sys, time
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends without a traceback
+
+
+def failed(e):
+    """Answers with one line, which some exceptions have no text for."""
+    print("error", f"{type(e).__name__}: {e}".splitlines()[0], flush=True)
+
 
 try:
     import torch
     import torch.nn.functional as F
-except ImportError as e:
-    print("error", str(e).splitlines()[0])
+except Exception as e:  # a broken one raises what it likes
+    failed(e)
     sys.exit()
 
 torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -13,10 +21,12 @@ dtypes = {"fp32": torch.float32, "fp64": torch.float64, "bf16": torch.bfloat16}
 
 
 def memory(size):
-    """Memory on huge pages, as our own tensors."""
-    m = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    """Memory on huge pages, as our own tensors: whole ones, or less than 2 MiB would be on small ones."""
+    huge = 2 << 20
+    m = mmap.mmap(-1, -(-size // huge) * huge + huge, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     m.madvise(mmap.MADV_HUGEPAGE)
-    return m
+    skip = -torch.frombuffer(m, dtype=torch.uint8).data_ptr() % huge
+    return memoryview(m)[skip : skip + size]
 
 
 def read(name):
@@ -26,6 +36,7 @@ def read(name):
     return m
 
 
+nhwc = torch.channels_last  # the layout that PyTorch recommends
 aten = torch.ops.aten
 # Operations on X[rows,dim], beside what else they read, into o.
 operations = {
@@ -65,10 +76,23 @@ operations = {
 
 
 def prepare_pool(name, dims, x):
-    x = x.view(dims[:4])
+    x = x.view(dims[:4]).contiguous(memory_format=nhwc)
     if name == "max_pool":
         return lambda: F.max_pool2d(x, *dims[4:])
     return lambda: x.mean((2, 3))
+
+
+def prepare_conv(batch, c, h, w, k, size, stride, pad, groups, x, post):
+    """A convolution with its weights packed before, and `post` fused, as torch.compile does for inference."""
+    strides, pads, dilations = [stride] * 2, [pad] * 2, [1, 1]
+    a = x[0].view(batch, c, h, w).contiguous(memory_format=nhwc)
+    b = x[1].view(k, c // groups, size, size)
+    if torch.backends.mkldnn.is_available():
+        b = torch._C._nn.mkldnn_reorder_conv2d_weight(b.to_mkldnn(), pads, strides, dilations, groups, list(a.shape))
+        return lambda: torch.ops.mkldnn._convolution_pointwise(a, b, x[2], pads, strides, dilations, groups, post, [], "")
+    b = b.contiguous(memory_format=nhwc)
+    conv = lambda: F.conv2d(a, b, x[2], strides, pads, dilations, groups)
+    return conv if post == "none" else lambda: F.relu_(conv())
 
 
 def prepare_operation(name, t, batch, seq, dim, x):
@@ -200,12 +224,7 @@ def prepare(kind, dtype, dims, inputs):
         out = torch.frombuffer(memory(math.prod(batch) * m * n * t.itemsize), dtype=t).view(*batch, m, n)
         return lambda: torch.matmul(a, b, out=out)
     if kind in ("conv", "conv_relu"):
-        batch, c, h, w, k, size, stride, pad, groups = dims
-        nhwc = torch.channels_last  # the layout that PyTorch recommends
-        a = x[0].view(batch, c, h, w).contiguous(memory_format=nhwc)
-        b = x[1].view(k, c // groups, size, size).contiguous(memory_format=nhwc)
-        conv = lambda: F.conv2d(a, b, x[2], stride, pad, 1, groups)
-        return (lambda: F.relu_(conv())) if kind == "conv_relu" else conv
+        return prepare_conv(*dims, x, "relu" if kind == "conv_relu" else "none")
     if kind == "attention":
         q, k, v = (i.view(dims) for i in x)
         return lambda: F.scaled_dot_product_attention(q, k, v)
@@ -239,11 +258,12 @@ def answer(words):
     return f"ok {time.perf_counter() - begin}"
 
 
-print("ok PyTorch", torch.__version__, flush=True)
+kernels = [line.split()[-1] for line in torch.__config__.show().splitlines() if "CPU capability" in line]
+print(f"ok PyTorch {torch.__version__}, kernels for", *kernels, flush=True)
 task = None
 with torch.inference_mode():
     for line in sys.stdin:
         try:
             print(answer(line.split()), flush=True)
         except Exception as e:
-            print("error", str(e).splitlines()[0], flush=True)
+            failed(e)
