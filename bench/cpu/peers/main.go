@@ -42,9 +42,22 @@ func peers(args []string) error {
 	if *serving != "" {
 		return serve(*serving, os.Stdin, os.Stdout)
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is no flag; -cases %[1]s chooses cases", flags.Arg(0))
+	}
+	if *rounds < 1 {
+		return fmt.Errorf("-rounds %d: want 1 at least", *rounds)
+	}
 	match, err := regexp.Compile(*cases)
 	if err != nil {
 		return fmt.Errorf("-cases: %w", err)
+	}
+	known, err := plan(1)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(known, func(k testCase) bool { return match.MatchString(k.String()) }) {
+		return fmt.Errorf("-cases %s: no case matches; one is %q", match, known[0])
 	}
 	wanted, err := selectPeers(*only)
 	if err != nil {
@@ -71,7 +84,7 @@ func peers(args []string) error {
 	removeOnInterrupt(dir)
 	debug.SetGCPercent(-1) // collected between cases
 	for _, n := range counts {
-		c := comparer{backends: backends, threads: n, dir: dir, rounds: max(*rounds, 1), budget: *budget}
+		c := comparer{backends: backends, threads: n, dir: dir, rounds: *rounds, budget: *budget}
 		if err := c.all(match, wanted, dev.CPU.UsedCPUs[:n]); err != nil {
 			return err
 		}
@@ -80,15 +93,26 @@ func peers(args []string) error {
 }
 
 // removeOnInterrupt ends the program without leaving the folder, which may hold
-// hundreds of megabytes of memory.
+// hundreds of megabytes of memory. A broken pipe may be that of a peer that ended, which costs its cases only.
 func removeOnInterrupt(dir string) {
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, unix.SIGTERM)
+	signal.Notify(interrupts, os.Interrupt, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	go func() {
-		<-interrupts
-		os.RemoveAll(dir)
-		os.Exit(130)
+		for s := range interrupts {
+			if s == unix.SIGPIPE && !closed(os.Stdout) && !closed(os.Stderr) {
+				continue
+			}
+			os.RemoveAll(dir)
+			os.Exit(128 + int(s.(unix.Signal)))
+		}
 	}()
+}
+
+// closed says whether nobody reads a pipe any more.
+func closed(f *os.File) bool {
+	poll := []unix.PollFd{{Fd: int32(f.Fd())}}
+	n, err := unix.Poll(poll, 0)
+	return err == nil && n > 0 && poll[0].Revents&unix.POLLERR != 0
 }
 
 // newBackends makes the backend of this machine, and one for each instruction set
