@@ -39,15 +39,27 @@ func forceBLIS(archName func(id int) string) (note string, err error) {
 	if os.Getenv(variable) != "" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
 		return "", nil
 	}
+	id, found := skxOf(archName)
+	if !found {
+		return "", nil
+	}
+	value := strconv.Itoa(id)
+	return fmt.Sprintf(" (%s=%s)", variable, value), setenv(variable, value)
+}
+
+// skxOf finds the architecture whose kernels need AVX-512 alone. A BLIS that knows Zen 4, AMD's own, has
+// AVX-512 kernels for that, finds them itself, and ends the process where it was built without those of skx.
+func skxOf(archName func(id int) string) (skx int, found bool) {
 	const most = 64 // architectures; names of unknown ones may be anything
 	for id := range most {
 		switch archName(id) {
 		case "skx":
-			value := strconv.Itoa(id)
-			return fmt.Sprintf(" (%s=%s)", variable, value), setenv(variable, value)
+			skx, found = id, true
+		case "zen4":
+			return 0, false
 		case "generic": // the last
-			return "", nil
+			return skx, found
 		}
 	}
-	return "", nil
+	return skx, found
 }
