@@ -152,16 +152,15 @@ func registerPeak(threads int) bench.Op { return bench.PeakFMA(64, int64(threads
 // streamBytes of each array and thread are far more than any cache holds.
 const streamBytes = 256 << 20
 
-// streamCases hold each of our kernels against the plain one of the same traffic:
-// what "copy_nt4" does is a copy.
+// streamCases hold each of our kernels against the one in C that stores in the same way: what
+// "copy_nt4" does is "copy_nt".
 func streamCases(threads int) []testCase {
 	arrays := bench.NewStreamArrays(int64(threads)*streamBytes/schema.FP64.Bytes(), int64(threads))
 	var all []testCase
 	for _, s := range bench.Streams {
-		family, _, _ := strings.Cut(s.Name, "_")
 		all = append(all, testCase{
 			group: "stream", name: s.Name, dtype: schema.FP64, chain: bench.Chain{s.Op(arrays)}, work: float64(s.Traffic(arrays)),
-			kind: strings.TrimRight(family, "0123456789"), dims: fmt.Sprint(int64(threads) * streamBytes / schema.FP64.Bytes()),
+			kind: strings.TrimRight(s.Name, "0123456789"), dims: fmt.Sprint(int64(threads) * streamBytes / schema.FP64.Bytes()),
 		})
 	}
 	return all

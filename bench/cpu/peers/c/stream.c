@@ -1,5 +1,5 @@
 /* Bandwidth kernels as a C programmer writes them. Each thread works on its own
- * part of arrays of `size` doubles in all. */
+ * part of arrays of `size` doubles in all, parts of whole vectors. */
 #define _GNU_SOURCE
 #include "peer.h"
 #include <pthread.h>
@@ -39,6 +39,41 @@ KERNEL(scale, c[i] = s * a[i])
 KERNEL(add, c[i] = a[i] + b[i])
 KERNEL(triad, c[i] = a[i] + s * b[i])
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* A compiler does not write past the caches by itself. */
+#if defined(__AVX512F__)
+typedef __m512d vector;
+#define LOAD _mm512_loadu_pd
+#define SET1 _mm512_set1_pd
+#define STORE _mm512_stream_pd
+#elif defined(__AVX__)
+typedef __m256d vector;
+#define LOAD _mm256_loadu_pd
+#define SET1 _mm256_set1_pd
+#define STORE _mm256_stream_pd
+#else
+typedef __m128d vector;
+#define LOAD _mm_loadu_pd
+#define SET1 _mm_set1_pd
+#define STORE _mm_stream_pd
+#endif
+
+#define KERNEL_NT(name, value)                                                                            \
+	static void name(long size, int thread, int threads) {                                            \
+		const vector s = SET1(3.0);                                                               \
+		const long lanes = sizeof(vector) / sizeof(double);                                       \
+		(void)s;                                                                                  \
+		for (long i = size * thread / threads, n = size * (thread + 1) / threads; i < n; i += lanes) STORE(c + i, value); \
+		_mm_sfence();                                                                             \
+	}
+
+KERNEL_NT(fill_nt, s)
+KERNEL_NT(copy_nt, LOAD(a + i))
+KERNEL_NT(triad_nt, LOAD(a + i) + s * LOAD(b + i))
+#endif
+
 /* The sum is one of integers, which a compiler may reorder. */
 static void load(long size, int thread, int threads) {
 	const uint64_t *bits = (const uint64_t *)a;
@@ -49,5 +84,9 @@ static void load(long size, int thread, int threads) {
 
 const struct kernel streams[] = {
 	{"read", "fp64", prepare, load}, {"write", "fp64", prepare, fill},   {"copy", "fp64", prepare, copy},
-	{"scale", "fp64", prepare, scale}, {"add", "fp64", prepare, add}, {"triad", "fp64", prepare, triad}, {0},
+	{"scale", "fp64", prepare, scale}, {"add", "fp64", prepare, add}, {"triad", "fp64", prepare, triad},
+#if defined(__x86_64__)
+	{"write_nt", "fp64", prepare, fill_nt}, {"copy_nt", "fp64", prepare, copy_nt}, {"triad_nt", "fp64", prepare, triad_nt},
+#endif
+	{0},
 };
