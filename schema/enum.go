@@ -32,7 +32,8 @@ const (
 func (Verdict) JSONSchema() *jsonschema.Schema {
 	return enum("Whether fusing pays, decided on the interval of the speedup: "+
 		"fuse if speedup_ci_low >= 1.02, avoid if speedup_ci_high <= 1/1.02, "+
-		"neutral if the whole interval lies between, else inconclusive.",
+		"neutral if the whole interval lies between, else inconclusive. "+
+		"Inconclusive whatever the interval below 10 blocks, with the warning workers_apart and, in fusion_profiles and fusion_crossovers, if quality did not pass.",
 		Fuse, Neutral, Avoid, Inconclusive)
 }
 
