@@ -15,7 +15,7 @@ import (
 // thread is that of DRAM early; what two threads read there later, from the cache, is
 // not the bandwidth of DRAM.
 func TestCachedReadsAreNotQuoted(t *testing.T) {
-	c := &Calibrator{levels: levels{outer: schema.DRAM}}
+	c := &Calibrator{levels: levels{outer: schema.DRAM}, Device: schema.Device{CPU: &schema.CPUInfo{UsedCPUs: []int{0, 1}}}}
 	const mib = 1 << 20
 	for _, p := range []struct {
 		threads int
@@ -39,6 +39,10 @@ func TestCachedReadsAreNotQuoted(t *testing.T) {
 	}
 	if s := summarize(c.Device); s.BandwidthGBps != 23.4 || s.BandwidthOf != "read" {
 		t.Errorf("summary quotes %g GB/s of %s, want 23.4 of read", s.BandwidthGBps, s.BandwidthOf)
+	}
+	c.Device.Bandwidth = c.Device.Bandwidth[:4]
+	if s := summarize(c.Device); s.BandwidthGBps != 0 {
+		t.Errorf("summary quotes %g GB/s of one thread as that of two", s.BandwidthGBps)
 	}
 }
 

@@ -50,16 +50,17 @@ func (c *Calibrator) boundBy(e *schema.Compute) {
 	e.ComputeBound, e.MemoryBound = &compute, &memory
 }
 
-// summarize quotes the best entries at the largest number of threads that was
-// measured; implausible ones are not quoted.
+// summarize quotes the best entries over all threads, and none where only fewer were measured:
+// the time may have been up. Implausible ones are not quoted.
 func summarize(dev schema.Device) schema.Summary {
 	s := schema.Summary{RidgePoint: map[schema.DType]float64{}}
-	s.PeakGFLOPS = best(dev.Compute, "peak_fma")
-	s.MatmulGFLOPS = best(dev.Compute, "matmul")
-	memory, threads := schema.DRAM, 0
+	threads := dev.AllThreads()
+	s.PeakGFLOPS = best(dev.Compute, "peak_fma", threads)
+	s.MatmulGFLOPS = best(dev.Compute, "matmul", threads)
+	memory := schema.DRAM
 	for _, e := range dev.Bandwidth {
-		if e.Level == schema.DRAM || e.Level == schema.HBM {
-			memory, threads = e.Level, max(threads, e.Threads)
+		if e.Level == schema.HBM {
+			memory = e.Level
 		}
 	}
 	s.BandwidthGBps, s.BandwidthOf = ceiling(dev.Bandwidth, memory, threads, "")
@@ -71,16 +72,11 @@ func summarize(dev schema.Device) schema.Summary {
 	return s
 }
 
-// best rates of an operation by dtype, at the largest number of threads.
-func best(entries []schema.Compute, operation string) map[schema.DType]float64 {
-	rates, threads := map[schema.DType]float64{}, map[schema.DType]int{}
+// best rates of an operation by dtype, with a number of threads.
+func best(entries []schema.Compute, operation string, threads int) map[schema.DType]float64 {
+	rates := map[schema.DType]float64{}
 	for _, e := range entries {
-		if e.Operation == operation {
-			threads[e.DType] = max(threads[e.DType], e.Threads)
-		}
-	}
-	for _, e := range entries {
-		if e.Operation == operation && e.Threads == threads[e.DType] && e.GFLOPS.Best > rates[e.DType] &&
+		if e.Operation == operation && e.Threads == threads && e.GFLOPS.Best > rates[e.DType] &&
 			!slices.Contains(e.Warnings, schema.Implausible) {
 			rates[e.DType] = e.GFLOPS.Best
 		}

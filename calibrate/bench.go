@@ -55,7 +55,7 @@ func benchAction(c *cli.Context) error {
 		return err
 	}
 	defer backend.Close()
-	b.backend, b.place, b.memory = backend, bench.Place{Threads: threadsOf(b.device)}, memoryOf(b.device, machine.Host)
+	b.backend, b.place, b.memory = backend, bench.Place{Threads: b.device.AllThreads()}, memoryOf(b.device, machine.Host)
 	if err := b.keepSupported(); err != nil {
 		return err
 	}

@@ -40,14 +40,6 @@ func openDevice(dev *schema.Device) (openBackend, error) {
 	return b, nil
 }
 
-// threadsOf is how many threads a device has to run on; 0 if it is not divided into any.
-func threadsOf(dev schema.Device) int {
-	if dev.CPU == nil {
-		return 0
-	}
-	return len(dev.CPU.UsedCPUs)
-}
-
 // memoryOf is what a run may plan with on a device.
 func memoryOf(dev schema.Device, h schema.Host) int64 {
 	switch {

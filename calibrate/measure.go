@@ -66,7 +66,7 @@ func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema
 			return nil, err
 		}
 	}
-	o.Threads = threadsOf(*dev)
+	o.Threads = dev.AllThreads()
 	calibrator := bench.Calibrator{
 		Runner:  bench.Runner{Backend: backend, Settings: bench.SettingsOf(o.Mode), Now: time.Now, Memory: max(1, o.MemoryBytes/2)},
 		Device:  *dev,

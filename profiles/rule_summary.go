@@ -20,26 +20,19 @@ func checkSummaryMatmul(c *checker) {
 }
 
 // summaryOf: a figure of the summary is the best of its entries over all
-// threads, which is the largest number of threads that the operation was
-// measured with. Implausible entries are never quoted.
+// threads. Implausible entries are never quoted.
 func (c *checker) summaryOf(at string, d *schema.Device, field, operation string, got map[schema.DType]float64) {
 	for _, t := range schema.DTypes() {
-		threads := 0
-		for _, e := range d.Compute {
-			if e.Operation == operation && e.DType == t {
-				threads = max(threads, e.Threads)
-			}
-		}
 		want, from := 0.0, ""
 		for i, e := range d.Compute {
 			path := fmt.Sprintf("%s/compute/%d", at, i)
-			if e.Operation == operation && e.DType == t && e.Threads == threads && e.GFLOPS != nil &&
+			if e.Operation == operation && e.DType == t && e.Threads == d.AllThreads() && e.GFLOPS != nil &&
 				e.GFLOPS.Best > want && !c.warned(path, e.Warnings, schema.Implausible) {
 				want, from = e.GFLOPS.Best, path
 			}
 		}
 		c.quoted(at+"/summary/"+field+"/"+string(t), got[t], want,
-			fmt.Sprintf("best %s of %s", operation, t), from)
+			fmt.Sprintf("best %s of %s over all threads", operation, t), from)
 	}
 }
 
@@ -56,21 +49,15 @@ func (c *checker) quoted(path string, got, want float64, what, from string) {
 	}
 }
 
-// checkSummaryBandwidth: the best kernel on main memory at the largest number
-// of threads, and its name.
+// checkSummaryBandwidth: the best kernel on main memory over all threads, and
+// its name.
 func checkSummaryBandwidth(c *checker) {
 	for at, d := range c.eachDevice() {
 		memory := func(e schema.Bandwidth) bool { return e.Level == schema.DRAM || e.Level == schema.HBM }
-		threads := 0
-		for _, e := range d.Bandwidth {
-			if memory(e) {
-				threads = max(threads, e.Threads)
-			}
-		}
 		want, from, named := 0.0, "", false
 		for i, e := range d.Bandwidth {
 			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
-			if !memory(e) || e.Threads != threads || c.warned(path, e.Warnings, schema.Implausible, schema.Cached) {
+			if !memory(e) || e.Threads != d.AllThreads() || c.warned(path, e.Warnings, schema.Implausible, schema.Cached) {
 				continue
 			}
 			if e.GBps.Best > want {
@@ -78,7 +65,7 @@ func checkSummaryBandwidth(c *checker) {
 			}
 			named = named || e.Pattern == d.Summary.BandwidthOf && near(e.GBps.Best, d.Summary.BandwidthGBps)
 		}
-		c.quoted(at+"/summary/bandwidth_gbps", d.Summary.BandwidthGBps, want, "best bandwidth of DRAM or HBM", from)
+		c.quoted(at+"/summary/bandwidth_gbps", d.Summary.BandwidthGBps, want, "best bandwidth of DRAM or HBM over all threads", from)
 		switch path := at + "/summary/bandwidth_pattern"; {
 		case d.Summary.BandwidthGBps == 0:
 			if d.Summary.BandwidthOf != "" {

@@ -30,6 +30,14 @@ type Device struct {
 	Resume      *Resume       `json:"resume,omitempty" jsonschema_description:"State of an interrupted run, for run --resume; absent in a whole profile."`
 }
 
+// AllThreads is how many threads run on the whole device, one a used CPU; 0 if it is not divided into any.
+func (d Device) AllThreads() int {
+	if d.CPU == nil {
+		return 0
+	}
+	return len(d.CPU.UsedCPUs)
+}
+
 // CPUInfo describes a CPU as the process may use it.
 type CPUInfo struct {
 	Family      int         `json:"family,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of the CPUID family (x86)."`
