@@ -219,6 +219,10 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	var failed []error
 	r := c.runner(scale * c.Runner.Settings.PointShare)
 	for i, s := range kernels {
+		if bytes := s.WorkingSet(arrays); level != c.levels.outer && c.levels.of(bytes, p.Threads) != level {
+			failed = append(failed, fmt.Errorf("%s: its %d bytes are in a cache nearer to the core: %w", s.Name, bytes, ErrUnsupported))
+			continue
+		}
 		cs.Chain = all[i : i+1]
 		m, err := r.MeasureIn(ctx, ws, cs, r.Settings.CaseBudget)
 		if err != nil {

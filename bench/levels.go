@@ -162,8 +162,10 @@ func (c cacheLevel) capacity(threads int) int64 {
 
 // arrayBytes chooses, for a level, the bytes of one of the up to three arrays of a
 // STREAM kernel over all threads: a kernel of one array must not fit into the
-// level before, one of three must fit into this one. DRAM arrays are of dram bytes
-// a thread, if that is on the flat part of the curve and memory allows it.
+// level before, one of three must fit into this one. Where no array does both, as in
+// an L3 of less than three times L2, one array is in the level before, and two are not.
+// DRAM arrays are of dram bytes a thread, if that is on the flat part of the curve and memory
+// allows it.
 func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
 	if name == l.outer {
 		want := max(dram*int64(max(1, threads)), l.flatOn(threads))
@@ -184,7 +186,11 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 		if inner == 0 {
 			return capacity / 4 &^ 63, false, nil
 		}
-		if array := min(2*inner, capacity/4) &^ 63; array*2 > inner {
+		array := capacity / 4
+		if most := capacity / 3; inner < most {
+			array = min(2*inner, (inner+most)/2)
+		}
+		if array &^= 63; array*2 > inner {
 			return array, false, nil
 		}
 		return 0, false, fmt.Errorf("no room between %d bytes of the level before and %d effective bytes of %s: %w",

@@ -148,6 +148,13 @@ func TestLevelsInSlices(t *testing.T) {
 			t.Errorf("array of L3 on %d threads: %d bytes, %v", threads, array, err)
 		}
 	}
+	l.flatFrom = 64 << 20 // so that half of it is all of an L3
+	for _, threads := range []int{1, 8, 16, 64, 128} {
+		array, _, err := l.arrayBytes(schema.L3, threads, 256<<20, 64<<30)
+		if one, three := l.of(array, threads), l.of(3*array, threads); err != nil || one != schema.L3 || three != schema.L3 {
+			t.Errorf("%d threads: one array of %d bytes is in %s, three in %s, %v", threads, array, one, three, err)
+		}
+	}
 }
 
 // One that claims a last cache for each core, and has less, is not believed for many threads either.
