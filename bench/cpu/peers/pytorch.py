@@ -1,5 +1,5 @@
 # PyTorch as a peer; the requests are described in doc.go.
-import math, mmap, os, signal, sys, time
+import math, mmap, os, signal, sys, time, warnings
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends without a traceback
 
@@ -203,6 +203,7 @@ def prepare_network(name, dims, inputs):
             x, net = x.view(batch, seq, 64 * heads), Encoder(inputs, heads)
         else:
             x, net = x.view(dims[0], 3, *dims[1:]), {"resnet50": resnet50, "mobilenet": mobilenet}[name](inputs)
+    warnings.simplefilter("ignore", FutureWarning)  # torch.compile is what replaces it, and was slower
     net = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(net.eval(), x)))
     for _ in range(3):  # it is compiled meanwhile
         net(x)
