@@ -115,3 +115,23 @@ func TestCurveInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// Where one array fits into the level before and two do not, kernels of one array are left out.
+func TestLevelOfTwoArrays(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.levels, c.deadline = c.claimed(), f.now.Add(time.Hour)
+	c.levels.caches[2].size = 5 << 20 // behind 1 MiB of each of two cores
+	err := c.measureLevel(context.Background(), schema.L3, c.all(), Streams, 1)
+	if !errors.Is(err, ErrUnsupported) {
+		t.Errorf("%v, want what was left out", err)
+	}
+	if n := len(c.Device.Bandwidth); n == 0 {
+		t.Error("no kernel of two arrays was measured")
+	}
+	for _, e := range c.Device.Bandwidth {
+		if got := c.levels.of(e.WorkingSetBytes, e.Threads); got != schema.L3 {
+			t.Errorf("%s of %d bytes as in L3, in %s", e.Pattern, e.WorkingSetBytes, got)
+		}
+	}
+}

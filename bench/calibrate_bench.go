@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -79,6 +80,7 @@ func (c *Calibrator) streams() []Stream {
 // measureCeilings runs the kernels of bandwidth in each level that the operation meets.
 func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale float64) error {
 	seen := map[schema.Level]bool{}
+	var failed []error
 	for _, bytes := range c.workingSets(pattern) {
 		level := c.levels.of(bytes, c.all().Threads)
 		if bytes == 0 || seen[level] {
@@ -86,8 +88,11 @@ func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale
 		}
 		seen[level] = true
 		if err := c.measureLevel(ctx, level, c.all(), c.streams(), scale); err != nil {
-			return fmt.Errorf("%s: %w", level, err)
+			failed = append(failed, fmt.Errorf("%s: %w", level, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
