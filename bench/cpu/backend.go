@@ -175,15 +175,13 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 }
 
 // Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
-// core, which no core exceeds; with AVX-512 two loads and one store. Types narrower
-// than fp32 have the limit of their best unit.
+// core, which no core exceeds; with AVX-512 two loads and one store. Portable code
+// computes with single numbers, but its copies are the Go runtime's, in vectors. Types
+// narrower than fp32 have the limit of their best unit.
 func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
-	vector, moves := 8.0, 5.0
-	switch b.isas[0] {
-	case AVX512:
+	vector, moves := 32.0, 5.0
+	if b.isas[0] == AVX512 {
 		vector, moves = 64, 3
-	case AVX2:
-		vector, moves = 32, 5
 	}
 	lanes := max(1, vector/float64(d.Bytes()))
 	if b.isas[0] == Portable {

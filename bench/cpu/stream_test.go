@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"hwcal/bench"
+	"hwcal/schema"
 )
 
 // streamWant is the result of a kernel for one element, and what its rounding
@@ -112,6 +116,28 @@ func checkStream(t *testing.T, k streamKernel, reps int, whole [3][]float64, a, 
 	}
 	if written != len(a) {
 		t.Fatalf("%s: %d elements: %d written", k.name, len(a), written)
+	}
+}
+
+// The portable copy is the Go runtime's, which moves vectors: it stays within the limit all the same.
+func TestLimitOfPortableCopy(t *testing.T) {
+	b := testBackend(t, Portable)
+	i := slices.IndexFunc(portableStream, func(k streamKernel) bool { return k.name == "copy" })
+	k, from, to := portableStream[i], make([]float64, 1024), make([]float64, 1024)
+	const passes, tries = 200, 50
+	best := time.Duration(math.MaxInt64)
+	for range tries {
+		begin := time.Now()
+		k.run(passes, to, from, nil, 0)
+		best = min(best, time.Since(begin))
+	}
+	mhz, err := effectiveClock()
+	if err != nil {
+		t.Skip(err)
+	}
+	got := float64(passes*len(to)*k.bytes) / best.Seconds() / (mhz * 1e6)
+	if limit := b.Limit(schema.FP64, bench.Place{Threads: 1}).BytesPerCycle; got > limit {
+		t.Errorf("%.0f bytes a cycle, the limit is %.0f", got, limit)
 	}
 }
 
