@@ -169,7 +169,7 @@ func TestNarrowCausalHides(t *testing.T) {
 		tm := newTestTeam(t, 1)
 		for _, s := range []attentionShape{{2, u.gemm.mr + 3, u.gemm.mr + 40, 9, 2, true}, {1, 5, 5, 3, 1, true}} {
 			for i, caches := range []cacheSizes{{}, {1, 1, 1}} {
-				x, err := newNarrowAttention(u, AVX512, caches, 1, s)
+				x, err := newNarrowAttention(u, isaBeside(u), caches, 1, s)
 				if err != nil {
 					t.Fatal(err)
 				}

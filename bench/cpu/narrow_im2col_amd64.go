@@ -3,7 +3,7 @@ package cpu
 // everySecondFor is there for AVX-512.
 func everySecondFor(u unit) everySecondKernel {
 	switch {
-	case u.isa == AVX2:
+	case u.isa != AVX512 && u.isa != AMX:
 		return nil
 	case u.dtype.Bytes() == 1:
 		return everySecondByteAVX512
