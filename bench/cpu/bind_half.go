@@ -5,11 +5,11 @@ import "hwcal/bench"
 // bf16 and fp16: what is stored has 16 bits, what is computed 32.
 
 func init() {
-	registerNarrow("bias", bindHalfWith, bindSumBias)
+	registerNarrow("bias", bindHalfWith, ofSums(bindSumBias))
 	for _, chain := range []string{"add", "mask", "sub", "mul", "div"} {
 		registerNarrow(chain, bindHalfWith, nil)
 	}
-	registerNarrow("relu", bindHalfReLU, bindSumReLU)
+	registerNarrow("relu", bindHalfReLU, ofSums(bindSumReLU))
 	for _, chain := range []string{"exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "dropout", "bias+gelu+dropout"} {
 		registerNarrow(chain, bindHalfBlocks, nil)
 	}

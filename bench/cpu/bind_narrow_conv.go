@@ -17,9 +17,9 @@ func init() {
 	for _, then := range []string{"+channel_bias+channel_requantize", "+relu+channel_requantize"} {
 		registerNarrow("conv2d"+then, nil, bindNarrowConv)
 	}
-	registerNarrow("channel_bias", bindHalfChannelBias, bindSumChannelBias)
+	registerNarrow("channel_bias", bindHalfChannelBias, ofSums(bindSumChannelBias))
 	registerNarrow("batchnorm", bindHalfBatchNorm, nil)
-	registerNarrow("channel_requantize", nil, bindChannelRequantize)
+	registerNarrow("channel_requantize", nil, ofSums(bindChannelRequantize))
 }
 
 // bindNarrowConv packs the weights once, as inference does, with batch norm folded into

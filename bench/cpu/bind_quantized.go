@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"math"
 
 	"hwcal/bench"
@@ -8,7 +9,17 @@ import (
 
 // int8: sums are int32 until they are requantized.
 
-func init() { registerNarrow("requantize", nil, bindRequantize) }
+func init() { registerNarrow("requantize", nil, ofSums(bindRequantize)) }
+
+// ofSums binds what is done to sums, and not to int8 itself.
+func ofSums(bind binder) binder {
+	return func(ws *workspace, c bench.Chain) (*kernel, error) {
+		if !c[0].In[0].Sums {
+			return nil, fmt.Errorf("there is a kernel for int32 sums, and none for int8: %w", bench.ErrUnsupported)
+		}
+		return bind(ws, c)
+	}
+}
 
 // finishQuantized adds the bias to the sums and requantizes them, where ReLU is a floor.
 func finishQuantized(ws *workspace, c bench.Chain, nr int) finish {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"testing"
 
 	"hwcal/bench"
@@ -32,6 +33,31 @@ func TestHalfOperationsAgreeWithReference(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A single operation on int8 is right, or unsupported: as those are that have kernels for sums only.
+func TestOperationsOnInt8(t *testing.T) {
+	b := testBackend(t, "")
+	for _, u := range twins() {
+		if u.dtype != schema.INT8 {
+			continue
+		}
+		b.units = map[schema.DType][]unit{u.dtype: {u}}
+		for _, p := range bench.Operations() {
+			shapes, own := chainShapes[p.Name]
+			if !own {
+				shapes = chainShapes["operation"]
+			}
+			if p.Group != "operation" {
+				continue
+			}
+			for _, text := range shapes[:2] {
+				if _, err := bench.Verify(b, caseOf(t, p.Name, text, u.dtype, 1)); err != nil && !errors.Is(err, bench.ErrUnsupported) {
+					t.Errorf("%s %s: %v", p.Name, text, err)
+				}
+			}
+		}
+	}
 }
 
 // What is moved keeps its bits, those of NaN and of subnormal numbers too.
