@@ -115,6 +115,42 @@ func TestSoftmaxOfExtremes(t *testing.T) {
 	})
 }
 
+// The largest magnitudes for which a softmax is made: of equal ones all get the same, and one that
+// is larger takes all.
+func TestSoftmaxOfLargest(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testSoftmaxOfLargest[float32](t, isa, 0x1.fffffep29)
+		testSoftmaxOfLargest[float64](t, isa, 0x1.fffffffffffffp61)
+	})
+}
+
+func testSoftmaxOfLargest[T float](t *testing.T, isa ISA, largest T) {
+	k := vecKernelsFor[T](isa)
+	const n = 64
+	for _, sign := range []T{-1, 1} {
+		x := repeated(sign*largest, n)
+		k.softmax(x, n, x, n, nil, 0, 1, n, 1)
+		for i, v := range x {
+			if bound := gamma[T](n+3) / n; !(math.Abs(float64(v)-1./n) <= bound) {
+				t.Fatalf("cpu: %s softmax of %g: [%d] = %g, want 1/%d +- %g", isa, sign*largest, i, v, n, bound)
+			}
+		}
+	}
+	x := repeated(-largest, n)
+	x[n-1] = largest
+	k.softmax(x, n, x, n, nil, 0, 1, n, 1)
+	for i, v := range x {
+		if want := float64(i / (n - 1)); !(math.Abs(float64(v)-want) <= want*gamma[T](n+3)) {
+			t.Fatalf("cpu: %s softmax of %g and %g: [%d] = %g, want %g", isa, -largest, largest, i, v, want)
+		}
+	}
+	x = repeated(T(math.Inf(-1)), n)
+	k.softmax(x, n, x, n, nil, 0, 1, n, 1)
+	if x[0] == x[0] {
+		t.Errorf("cpu: %s softmax of nothing but -Inf gives %g", isa, x[0])
+	}
+}
+
 func TestColumnKernels(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
 		testColumns[float32](t, isa)

@@ -28,8 +28,8 @@ func (f mapKernel[T]) storing(nt bool) mapKernel[T] {
 //
 // The errors of the assembly are the largest found in units in the last place (fp32:
 // every 101st of all arguments, against float64; fp64: 60000 random ones, against
-// 200 bits). u is 2^-24 or 2^-53. NaN gives NaN, and the limits at infinity are
-// exact. exp underflows gradually.
+// 200 bits). u is 2^-24 or 2^-53. NaN gives NaN, but may be lost in a maximum; the limits at
+// infinity are exact, but for that of sigmoid. exp underflows gradually.
 type vecKernels[T float] struct {
 	exp      mapKernel[T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
 	erf      mapKernel[T] // erf(x); 2.6 ulp fp32, 2.7 ulp fp64
@@ -51,7 +51,7 @@ type vecKernels[T float] struct {
 	maxFar   mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
 	addFar   mapKernel[T] // x + y, likewise
 	geluTanh mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-	sigmoid  mapKernel[T] // 1/(1 + e^-x)
+	sigmoid  mapKernel[T] // 1/(1 + e^-x); of x below -87 in fp32, or -708 in fp64, at most what it is there
 	copy     mapKernel[T] // x
 	set      mapKernel[T] // b; src is not read
 
@@ -63,7 +63,7 @@ type vecKernels[T float] struct {
 	// elements, for m rows.
 	rowSums, rowMaxes func(dst, src *T, lds, m, n int)
 	// rowExpSums writes largest[i] = the maximum of src[i*lds:] over n > 0 elements, and
-	// sums[i] = the sum of e^(x - largest[i]), for m rows.
+	// sums[i] = the sum of e^(x - largest[i]), for m rows. x is below a magnitude as in softmaxRows.
 	rowExpSums func(sums, largest, src *T, lds, m, n int)
 	// rowDistance is the sum of (x - y)^2 over n elements.
 	rowDistance func(src, y *T, n int) T
@@ -81,7 +81,9 @@ type vecKernels[T float] struct {
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
 	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
 	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. With
-	// room for a row, dst is stored past the caches.
+	// room for a row, dst is stored past the caches. The magnitude of scale x is below 2^30 in
+	// fp32 and 2^62 in fp64, or x is -Inf: beyond, the product and the maximum differ by a rounding
+	// that no exponent holds. A row of -Inf alone gives NaN.
 	softmaxRows func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix, colSum adds the
 	// sum of the column.

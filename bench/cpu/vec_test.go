@@ -197,3 +197,19 @@ func TestReLUKeepsNaN(t *testing.T) {
 		}
 	})
 }
+
+func TestSigmoidAtEdges(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testSigmoidAtEdges[float32](t, isa, -87)
+		testSigmoidAtEdges[float64](t, isa, -708)
+	})
+}
+
+func testSigmoidAtEdges[T float](t *testing.T, isa ISA, lowest T) {
+	x, y := []T{T(math.Inf(1)), 1e30, T(math.Inf(-1)), -1e30, T(math.NaN())}, make([]T, 5)
+	vecKernelsFor[T](isa).sigmoid.slice(y, x, nil, 0, 0)
+	least := T(sigmoid(float64(lowest)) * 1.000001)
+	if y[0] != 1 || y[1] != 1 || !(y[2] >= 0 && y[2] <= least) || !(y[3] >= 0 && y[3] <= least) || y[4] == y[4] {
+		t.Errorf("cpu: %s sigmoid%v = %v", isa, x, y)
+	}
+}
