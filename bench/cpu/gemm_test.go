@@ -155,7 +155,8 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 		team.run(func(w *worker) { g.run(w, scratch, opA, opB, out, epi) })
 	}
 
-	bound := gamma[T](c.k + 2) // the products, the old C and the bias
+	// The products, the old C and the bias, here and in the reference.
+	bound := gamma[T](c.k+2) + gamma[float64](c.k+2)
 	for i := range c.m {
 		for j := range c.n {
 			var want, size float64
