@@ -39,6 +39,10 @@ func tapsPortable[T float](dst, src *T, ldd, lds, m, n int, offsets *int, weight
 // What is outside of the w columns of an image is 0, and so are the row before the first of src unless it
 // is above, and the one behind the middle of the last window unless it is below. Channels are ddst and
 // dsrc apart; of weights they have 9 each. No copy is made of an image with its padding.
+//
+// One for whole vectors is for an even w at a stride of 2. If q is less than a vector, it reads what is behind a
+// row, and writes there before it writes the next: the channels must follow each other without a gap, and so
+// many more as a vector is longer than q, which are written later.
 type planesKernel[T float] func(dst, src *T, channels, m, w, q, ddst, dsrc int, weights, bias *T, floor T, above, below bool)
 
 // depthwise is the plan of a convolution with one filter a channel.
@@ -46,6 +50,8 @@ type depthwise[T float] struct {
 	windows[T]
 	taps   tapsKernel[T]
 	planes planesKernel[T] // nil where there is none for the windows
+	whole  planesKernel[T] // for whole vectors; nil where there is none for the windows
+	spill  int             // the number of channels that have to follow those of whole
 }
 
 // depthwise says whether each channel has one filter of its own.
@@ -58,6 +64,11 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 	d := &depthwise[T]{windows: newWindows[T](isa, caches, s, 0), taps: newTapsKernel[T](isa)}
 	if s.r == 3 && s.s == 3 && s.pad == 1 && s.h*max(s.w, lineElems) <= planeMost {
 		d.planes = newPlanesKernel[T](isa, s.stride)
+	}
+	if d.planes != nil && s.w%2 == 0 {
+		var lanes int
+		d.whole, lanes = newWholePlanes[T](isa, s.stride)
+		d.spill = ceilDiv(max(0, lanes-s.q()), s.q())
 	}
 	return d, nil
 }
@@ -79,9 +90,12 @@ func (d *depthwise[T]) rows(dst, planes, weights, bias, buffer []T, p0, p1 int, 
 	}
 	above, below := p0 > 0, (p1-1)*d.stride+1 < d.h
 	most := max(1, vecCall/in)
-	for c := 0; c < len(bias); c += most {
-		n := min(most, len(bias)-c)
-		d.planes(&dst[c*out:][:n*out][0], &planes[c*in:][:n*in][p0*d.stride*d.w], n, m, d.w, d.q(), out, in, &weights[c*taps:][:n*taps][0], &bias[c], floor, above, below)
+	for c, n := 0, 0; c < len(bias); c += n {
+		kernel := d.planes
+		if n = min(most, len(bias)-c); d.whole != nil && n > d.spill {
+			kernel, n = d.whole, n-d.spill
+		}
+		kernel(&dst[c*out:][:n*out][0], &planes[c*in:][:n*in][p0*d.stride*d.w], n, m, d.w, d.q(), out, in, &weights[c*taps:][:n*taps][0], &bias[c], floor, above, below)
 	}
 }
 

@@ -53,6 +53,17 @@ func newPlanesKernel[T float](isa ISA, stride int) planesKernel[T] {
 	return strides.([2]planesKernel[T])[stride-1]
 }
 
+// newWholePlanes picks the kernel for whole vectors, and says of how many elements; nil where there is none.
+func newWholePlanes[T float](isa ISA, stride int) (planesKernel[T], int) {
+	if isa != AVX2 || stride != 2 {
+		return nil, 0
+	}
+	if k, is := any(planesKernel[float32](vecDepthwise2WholeF32AVX2)).(planesKernel[T]); is {
+		return k, 8
+	}
+	return any(planesKernel[float64](vecDepthwise2WholeF64AVX2)).(planesKernel[T]), 4
+}
+
 // The functions below do what planesKernel says, at a stride of 1 or 2.
 
 //go:noescape
@@ -74,10 +85,16 @@ func vecDepthwise1F32AVX2(dst, src *float32, channels, m, w, q, ddst, dsrc int, 
 func vecDepthwise2F32AVX2(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
 
 //go:noescape
+func vecDepthwise2WholeF32AVX2(dst, src *float32, channels, m, w, q, ddst, dsrc int, weights, bias *float32, floor float32, above, below bool)
+
+//go:noescape
 func vecDepthwise1F64AVX2(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
 
 //go:noescape
 func vecDepthwise2F64AVX2(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
+
+//go:noescape
+func vecDepthwise2WholeF64AVX2(dst, src *float64, channels, m, w, q, ddst, dsrc int, weights, bias *float64, floor float64, above, below bool)
 
 // The functions below do what tapsPortable does, and read whole vectors of src.
 

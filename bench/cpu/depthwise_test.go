@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hwcal/bench"
@@ -130,6 +131,48 @@ func testPlanes[T float](t *testing.T, isa ISA, stride int) {
 						if !(math.Abs(float64(got)-want) <= gamma[T](10)*size) {
 							t.Fatalf("%+v rows %v: channel %d [%d,%d] = %g, want %g", s, rows, c, i, j, got, want)
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Kernels for whole vectors compute what the others do, at the edges of the memory too.
+func TestWholePlanes(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		t.Run("fp32", func(t *testing.T) { testWholePlanes[float32](t, isa) })
+		t.Run("fp64", func(t *testing.T) { testWholePlanes[float64](t, isa) })
+	})
+}
+
+func testWholePlanes[T float](t *testing.T, isa ISA) {
+	if k, _ := newWholePlanes[T](isa, 2); k == nil {
+		t.Skip("none")
+	}
+	r := rand.New(rand.NewPCG(18, 19))
+	for w := 2; w <= 40; w += 2 {
+		for _, h := range []int{1, 2, 3, 6} {
+			for _, c := range []int{1, 2, 3, 9, 20} {
+				d, err := newDepthwise[T](isa, cacheSizes{L1: 32 << 10, L2: 1 << 20}, convShape{n: 1, c: c, h: h, w: w, k: c, r: 3, s: 3, stride: 2, pad: 1, groups: c})
+				if err != nil {
+					t.Fatal(err)
+				}
+				others := *d
+				others.whole = nil
+				for _, rows := range [][2]int{{0, d.p()}, {0, (d.p() + 1) / 2}, {d.p() - 1, d.p()}} {
+					front, n := r.IntN(2) == 0, c*(rows[1]-rows[0])*d.q()
+					src, weights, bias := guardedOne[T](t, c*h*w, front), guardedOne[T](t, 9*c, front), guardedOne[T](t, c, front)
+					for _, v := range [][]T{src, weights, bias} {
+						for i := range v {
+							v[i] = T(r.NormFloat64())
+						}
+					}
+					got, want := guardedOne[T](t, n, front), make([]T, n)
+					d.rows(got, src, weights, bias, nil, rows[0], rows[1], 0)
+					others.rows(want, src, weights, bias, nil, rows[0], rows[1], 0)
+					if !slices.Equal(got, want) {
+						t.Fatalf("%d channels of %dx%d, rows %v: %v, want %v", c, h, w, rows, got, want)
 					}
 				}
 			}

@@ -23,25 +23,33 @@ const heldWeights = 7
 //
 // A row of the image is loaded once for a vector of columns and goes to all outputs that it is
 // a tap of, in registers: no copy of the image with its padding has to be made.
-func (g *gen) depthwise(stride int) {
-	g.begin(fmt.Sprintf("Depthwise%d", stride), "func(dst, src *T, channels, m, w, q, ddst, dsrc int, weights, bias *T, floor T, above, below bool)")
+//
+// A kernel for whole vectors wants a w of twice q, and reads and writes behind rows that are shorter than a vector. It
+// has registers for all weights.
+func (g *gen) depthwise(stride int, whole bool) {
+	name := fmt.Sprintf("Depthwise%d", stride)
+	if whole {
+		name += "Whole"
+	}
+	g.begin(name, "func(dst, src *T, channels, m, w, q, ddst, dsrc int, weights, bias *T, floor T, above, below bool)")
 	dst, src, channels := g.load("dst"), g.load("src"), g.load("channels")
 	lds, ldd := g.load("w"), g.load("q")
 	weights, bias := g.load("weights"), g.load("bias")
 	from, to, rows, j := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	g.bytes(ldd)
-	floor, start := g.scalar(g.argument("floor"), g.wide()), g.scalar(operand.Mem{Base: bias}, g.wide())
+	room := g.wide() || whole
+	floor, start := g.scalar(g.argument("floor"), room), g.scalar(operand.Mem{Base: bias}, room)
 	floor.load()
 	var w [9]scalar
 	var x [3]reg.VecVirtual // of a row: the pixels left of the column, in it, and right
 	for i := range w {
-		w[i] = g.scalar(operand.Mem{Base: weights, Disp: i * g.size}, g.wide() || i < heldWeights)
+		w[i] = g.scalar(operand.Mem{Base: weights, Disp: i * g.size}, room || i < heldWeights)
 	}
 	for i := range x {
 		x[i] = g.vector()
 	}
-	load, outputs := g.pixels(stride, x, from, j), g.outputs(stride, dst, to, ldd, j)
+	load, outputs := g.pixels(stride, whole, x, from, j), g.outputs(stride, whole, dst, to, ldd, j)
 	sum, next := g.vector(), g.vector()
 	add := func(y int, to reg.Register) {
 		for i := range x {
@@ -91,8 +99,8 @@ func (g *gen) depthwise(stride int) {
 	}
 	g.DECQ(rows)
 	g.JZ(operand.LabelRef("last"))
-	g.ADDQ(lds, from)
 	if stride == 1 {
+		g.ADDQ(lds, from)
 		g.Label("row")
 		load.row()
 		add(2, sum)
@@ -106,13 +114,18 @@ func (g *gen) depthwise(stride int) {
 		g.JNZ(operand.LabelRef("row"))
 		g.SUBQ(lds, from)
 	} else {
+		g.Label("row")
+		g.ADDQ(lds, from)
 		load.row()
 		add(2, sum)
 		store("row")
 		start.copy(sum)
 		add(0, sum)
 		g.ADDQ(lds, from)
-		g.JMP(operand.LabelRef("center"))
+		load.row()
+		add(1, sum)
+		g.DECQ(rows)
+		g.JNZ(operand.LabelRef("row"))
 	}
 	g.Label("last")
 	when("below", "done")
@@ -186,7 +199,7 @@ type pixelLoads struct{ masks, row func() }
 
 // pixels loads into x what is left of a vector of columns, in it and right of it. Those of a stride of
 // 2 are every other one of twice as many, for AVX2 in the order of everyOther.
-func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pixelLoads {
+func (g *gen) pixels(stride int, whole bool, x [3]reg.VecVirtual, from, j reg.GPVirtual) pixelLoads {
 	if stride == 1 {
 		var k [3]reg.Register
 		for i := range k {
@@ -206,7 +219,22 @@ func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pix
 			},
 		}
 	}
-	everyOther, half := g.everyOther(), g.vector()
+	everyOther := g.everyOther()
+	if whole {
+		k := g.maskRegister()
+		return pixelLoads{
+			masks: func() { g.lanesOf(k, "w", 1, 2, j, true) },
+			row: func() {
+				g.fetchBeside(from)
+				g.get(operand.Mem{Base: from}, nil, x[1])
+				everyOther(1, operand.Mem{Base: from, Disp: g.isa.Bytes}, x[1], x[2])
+				everyOther(0, operand.Mem{Base: from, Disp: g.isa.Bytes}, x[1], x[1])
+				g.get(operand.Mem{Base: from, Disp: -g.size}, &mask{k}, x[0])
+				everyOther(0, operand.Mem{Base: from, Disp: g.isa.Bytes - g.size}, x[0], x[0])
+			},
+		}
+	}
+	half := g.vector()
 	var k [4]reg.Register // two vectors from the column on, two from the one left of it
 	for i := range k {
 		k[i] = g.maskRegister()
@@ -225,12 +253,11 @@ func (g *gen) pixels(stride int, x [3]reg.VecVirtual, from, j reg.GPVirtual) pix
 			g.fetchBeside(from)
 			get(0, x[1])
 			get(1, half)
-			g.op("VMOVA", x[1], x[2])
-			everyOther(0, half, x[1])
-			everyOther(1, half, x[2])
+			everyOther(1, half, x[1], x[2])
+			everyOther(0, half, x[1], x[1])
 			get(2, x[0])
 			get(3, half)
-			everyOther(0, half, x[0])
+			everyOther(0, half, x[0], x[0])
 		},
 	}
 }
@@ -243,21 +270,28 @@ func (g *gen) fetchBeside(from reg.GPVirtual) {
 	}
 }
 
-// everyOther keeps in a vector every other lane of it and one behind it, from the first or the second on. AVX2
+// everyOther gives every other lane of a vector and one behind it, from the first or the second on. AVX2
 // leaves its middle quarters in each other's place: see inOrder.
-func (g *gen) everyOther() func(first int, behind, v reg.VecVirtual) {
+func (g *gen) everyOther() func(first int, behind operand.Op, v, to reg.VecVirtual) {
 	if g.wide() {
 		index := [2]reg.VecVirtual{g.vector(), g.vector()}
 		for first, v := range index {
 			g.VMOVUPS(g.alternate(first), v)
 		}
-		return func(first int, behind, v reg.VecVirtual) { g.op("VPERMT2", behind, index[first], v) }
+		return func(first int, behind operand.Op, v, to reg.VecVirtual) {
+			if to != v {
+				g.op("VMOVA", v, to)
+			}
+			g.op("VPERMT2", behind, index[first], to)
+		}
 	}
 	lanes := [2]operand.U8{0b10_00_10_00, 0b11_01_11_01}
 	if g.size == 8 {
 		lanes = [2]operand.U8{0b0000, 0b1111}
 	}
-	return func(first int, behind, v reg.VecVirtual) { g.op("VSHUF", lanes[first], behind, v, v) }
+	return func(first int, behind operand.Op, v, to reg.VecVirtual) {
+		g.op("VSHUF", lanes[first], behind, v, to)
+	}
 }
 
 // inOrder puts what AVX2 has computed of pixels of everyOther in their order: one swap for an output, instead
@@ -273,7 +307,7 @@ type columnStores struct {
 // outputs stores vectors of outputs from column j on. AVX2 has no quick store of a part of a vector. So it
 // moves the last vector of a row back to end with the row; what it stores behind a row that is shorter than a
 // vector gives way to the next row, and only where the channel ends a part is stored.
-func (g *gen) outputs(stride int, dst, to, ldd, j reg.GPVirtual) columnStores {
+func (g *gen) outputs(stride int, whole bool, dst, to, ldd, j reg.GPVirtual) columnStores {
 	if g.wide() {
 		k := g.maskRegister()
 		return columnStores{
@@ -281,7 +315,7 @@ func (g *gen) outputs(stride int, dst, to, ldd, j reg.GPVirtual) columnStores {
 			row:     func(sum reg.VecVirtual, _ string) { g.put(sum, &mask{k}, operand.Mem{Base: to}) },
 		}
 	}
-	whole := g.GP64() // where the last whole vector of the channel is
+	last := g.GP64() // where the last whole vector of the channel is
 	return columnStores{
 		prepare: func() {
 			back, zero := g.GP64(), g.GP64()
@@ -291,15 +325,22 @@ func (g *gen) outputs(stride int, dst, to, ldd, j reg.GPVirtual) columnStores {
 			g.CMOVQLT(zero, back)
 			g.CMPQ(j, back)
 			g.CMOVQGT(back, j)
-			g.MOVQ(g.argument("m"), whole)
-			g.IMULQ(ldd, whole)
-			g.LEAQ(operand.Mem{Base: dst, Index: whole, Scale: 1, Disp: -g.isa.Bytes}, whole)
+			if whole {
+				return
+			}
+			g.MOVQ(g.argument("m"), last)
+			g.IMULQ(ldd, last)
+			g.LEAQ(operand.Mem{Base: dst, Index: last, Scale: 1, Disp: -g.isa.Bytes}, last)
 		},
 		row: func(sum reg.VecVirtual, label string) {
 			if stride == 2 {
 				g.inOrder(sum)
 			}
-			g.CMPQ(to, whole)
+			if whole {
+				g.put(sum, nil, operand.Mem{Base: to})
+				return
+			}
+			g.CMPQ(to, last)
 			g.JHI(operand.LabelRef(label + "part"))
 			g.put(sum, nil, operand.Mem{Base: to})
 			g.JMP(operand.LabelRef(label + "stored"))

@@ -31,8 +31,11 @@ func main() {
 				g.copyColumns()
 				g.transpose()
 				g.taps()
-				g.depthwise(1)
-				g.depthwise(2)
+				g.depthwise(1, false)
+				g.depthwise(2, false)
+				if !g.wide() {
+					g.depthwise(2, true)
+				}
 				g.constants()
 			})
 			if err != nil {
