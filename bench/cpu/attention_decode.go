@@ -42,7 +42,7 @@ func newDecode[T float](isa ISA, caches cacheSizes, workers int, s attentionShap
 	// The weights of a block fill a quarter of L1.
 	fit := orElse(caches.L1, typicalCaches.L1) / 4 / (4 * x.m * int(unsafe.Sizeof(T(0))))
 	x.steps = max(fit/x.repeat, 1) * x.repeat
-	if k := newGEMMKernels[T](isa); k.tileSkinny != nil && (k.tilePack != nil || s.d%k.nr == 0) {
+	if k := newGEMMKernels[T](isa); k.takesSkinny(s.d) {
 		x.weigh = k.tileSkinny
 	}
 	return x, nil

@@ -174,20 +174,23 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 	return sum / float64(p.Threads), nil
 }
 
-// Limit counts two FMA pipes, three loads and two stores of a vector a cycle and
-// core, which no core exceeds; with AVX-512 two loads and one store. Portable code
-// computes with single numbers, but its copies are the Go runtime's, in vectors. Types
-// narrower than fp32 have the limit of their best unit.
+// Limit counts fmaPipes, three loads and two stores of a vector a cycle and core, which no core
+// exceeds; with AVX-512 two loads and one store, with NEON four loads and two stores. Portable code
+// computes with single numbers, but its copies are the Go runtime's, in vectors. Types narrower than
+// fp32 have the limit of their best unit.
 func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 	vector, moves := 32.0, 5.0
-	if b.isas[0] == AVX512 {
+	switch b.isas[0] {
+	case AVX512:
 		vector, moves = 64, 3
+	case NEON:
+		vector, moves = 16, 6
 	}
 	lanes := max(1, vector/float64(d.Bytes()))
 	if b.isas[0] == Portable {
 		lanes = 1
 	}
-	flop := 2 * 2 * lanes
+	flop := fmaPipes * 2 * lanes
 	if u, ok := unitNamed(b.units[d], ""); ok {
 		flop = u.flopPerCycle
 	}
@@ -206,7 +209,7 @@ func (b *Backend) Kernels() []bench.KernelInfo {
 			if !kernels[name].has(d) {
 				continue
 			}
-			for _, implementation := range b.implementations(d) {
+			for _, implementation := range b.implementations(name, d) {
 				all = append(all, bench.KernelInfo{Chain: name, DType: d, Implementation: implementation})
 			}
 		}
@@ -221,10 +224,19 @@ func (b *Backend) hasStream(name string) bool {
 	})
 }
 
-// implementations are the family of kernels, or the units, that compute in a type.
-func (b *Backend) implementations(d schema.DType) []string {
+// families are the instruction sets that have kernels of a chain, best first: some have them for
+// what multiplies matrices and for what measures the machine alone.
+func (b *Backend) families(chain string) []ISA {
+	first, _, _ := strings.Cut(chain, "+")
+	whole := strings.HasPrefix(first, "stream_") ||
+		slices.Contains([]string{"peak_fma", "gemm", "gemm_batched", "conv2d", "qk_t", "pv"}, first)
+	return slices.DeleteFunc(slices.Clone(b.isas), func(isa ISA) bool { return !whole && vecISA(isa) != isa })
+}
+
+// implementations are the family of kernels, or the units, of a chain in a type.
+func (b *Backend) implementations(chain string, d schema.DType) []string {
 	if d == schema.FP64 || d == schema.FP32 {
-		return []string{string(b.isas[0])}
+		return []string{string(b.families(chain)[0])}
 	}
 	var names []string
 	for _, u := range b.units[d] {
@@ -241,11 +253,11 @@ func (b *Backend) Implementations(chain string, d schema.DType) []string {
 	}
 	var names []string
 	if d == schema.FP64 || d == schema.FP32 {
-		for _, isa := range b.isas {
+		for _, isa := range b.families(chain) {
 			names = append(names, string(isa))
 		}
 	} else {
-		names = b.implementations(d)
+		names = b.implementations(chain, d)
 	}
 	for _, l := range b.libraries {
 		if l.Has(chain, d) {
@@ -257,7 +269,7 @@ func (b *Backend) Implementations(chain string, d schema.DType) []string {
 
 // Unsupported says why there are no kernels in a type; nothing if there are.
 func (b *Backend) Unsupported(d schema.DType) string {
-	if len(b.implementations(d)) > 0 {
+	if d == schema.FP64 || d == schema.FP32 || len(b.units[d]) > 0 {
 		return ""
 	}
 	_, reason := usableUnits(d)

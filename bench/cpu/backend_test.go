@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"hwcal/bench"
@@ -189,4 +190,29 @@ func TestMemoryBoundToNode(t *testing.T) {
 	if _, err := b.Open(c); err == nil {
 		t.Error("cores of node 7: no error")
 	}
+}
+
+// The family that is listed for a chain is the one that its kernel is named after.
+func TestListedFamilies(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		for name, text := range map[string]string{
+			"matmul": "33x17x65", "conv2d": "1x3x9x9x5x3x1x1x1", "QK_T": "1x1x9x8", "peak_fma": "1",
+			"relu": "1x3x5", "softmax": "1x3x5", "layernorm": "1x3x5", "transpose": "1x3x5",
+		} {
+			c := caseOf(t, name, text, schema.FP32, 1)
+			ws, err := b.Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := ws.Bind(c.Chain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if listed := b.Implementations(c.Chain.String(), schema.FP32)[0]; !strings.HasSuffix(k.Implementation(), "_"+listed) {
+				t.Errorf("%s: %s is listed, %s is bound", name, listed, k.Implementation())
+			}
+			ws.Close()
+		}
+	})
 }

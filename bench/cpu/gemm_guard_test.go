@@ -48,14 +48,18 @@ func gamma[T float](k int) float64 {
 	return ku / (1 - ku)
 }
 
-// eachISA runs f for every family; one that is missing is skipped by name.
+// eachISA runs f for every family; one that is missing is skipped by name, and with -short portable
+// Go where there is another: in an emulator all takes long.
 func eachISA(t *testing.T, f func(t *testing.T, isa ISA)) {
 	present, err := ISAs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, isa := range []ISA{AVX512, AVX2, Portable} {
+	for _, isa := range []ISA{AVX512, AVX2, NEON, Portable} {
 		t.Run(string(isa), func(t *testing.T) {
+			if testing.Short() && isa == Portable && len(present) > 1 {
+				t.Skip("left out by -short")
+			}
 			for _, p := range present {
 				if p == isa {
 					f(t, isa)

@@ -14,9 +14,11 @@ const skinnySteps, skinnyDepth = 256, 4
 
 // skinny says whether the product has few rows and a kernel for them.
 func (g *gemm[T]) skinny(a, b *operand[T]) bool {
-	return g.m <= skinnyRows && g.tileSkinny != nil && a.packed == nil && b.packed == nil && !b.trans &&
-		(g.tilePack != nil || g.n%g.nr == 0)
+	return g.m <= skinnyRows && g.takesSkinny(g.n) && a.packed == nil && b.packed == nil && !b.trans
 }
+
+// takesSkinny says whether there is a tileSkinny for n columns.
+func (k *gemmKernels[T]) takesSkinny(n int) bool { return k.tileSkinny != nil && n%k.skinnyGrain == 0 }
 
 // skinnyCols is the width of a block of C that is summed up in L1, where it takes
 // half of 32 KiB; a single row of C in L2, as memory gives whole rows of B faster. (Two rows
@@ -38,9 +40,9 @@ const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
 func (g *gemm[T]) skinnyKernel(cols, ldb int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
 	bytes := min(cols, g.skinnyCols()) * int(unsafe.Sizeof(T(0)))
 	switch {
-	case g.m == 1 && g.farB && (cols < ldb || 3*bytes > g.l1):
+	case g.tileGEMVFar != nil && g.m == 1 && g.farB && (cols < ldb || 3*bytes > g.l1):
 		return g.tileGEMVFar, g.farRows
-	case g.m <= gemvRows && bytes >= gemvBytes:
+	case g.tileGEMV != nil && g.m <= gemvRows && bytes >= gemvBytes:
 		return g.tileGEMV, 1
 	}
 	return g.tileSkinny, skinnyDepth

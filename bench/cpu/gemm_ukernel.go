@@ -33,15 +33,15 @@ type gemmKernels[T float] struct {
 	tileTaps func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, at int, places, masks *int)
 
 	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
-	// 4*steps rows of b. Without tilePack n is a multiple of nr. It may be nil.
-	tileSkinny func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	// 4*steps rows of b; n is a multiple of skinnyGrain. It may be nil.
+	tileSkinny  func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	skinnyGrain int
 
-	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil where
-	// tileSkinny is.
+	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil.
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
 	// tileGEMVFar does so for m = 1 with farRows rows of b a step, and leaves it to the
-	// hardware to look ahead. It may be nil where tileSkinny is.
+	// hardware to look ahead. It may be nil.
 	tileGEMVFar func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 	farRows     int
 

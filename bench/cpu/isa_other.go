@@ -1,5 +1,7 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package cpu
 
-const hasAssembly = false
+const fmaPipes = 2
+
+func vectorISAs() []ISA { return nil }

@@ -1,7 +1,8 @@
 package cpu
 
 // peakKernel repeats x <- 0.5x + 1 on independent accumulators in registers. All
-// converge to 2, from wherever they start.
+// converge to 2, from wherever they start. Where the instruction adds to a register, and cannot
+// multiply what it adds to by another, a step takes two: x <- x + 2, and x <- x - 0.5x.
 type peakKernel[T float] struct {
 	name        string
 	accs        int // elements of acc
@@ -10,14 +11,14 @@ type peakKernel[T float] struct {
 	run func(iters int, acc []T)
 }
 
-// peakCall is the number of iterations of one assembly call: at most 16 FMA
-// each, a fraction of a millisecond.
+// peakCall is the number of iterations of one assembly call: at most 48 FMA
+// each, a millisecond or less.
 const peakCall = 1 << 16
 
-// peakFrom makes a kernel of an assembly function. The constants are its
-// arguments.
-func peakFrom[T float](name string, accs int, f func(iters int, acc *T, half, one T)) peakKernel[T] {
-	return peakKernel[T]{name, accs, 2 * accs, func(iters int, acc []T) {
+// peakFrom makes a kernel of an assembly function, which takes so many FMA for each step
+// of an accumulator. The constants are its arguments.
+func peakFrom[T float](name string, accs, fmas int, f func(iters int, acc *T, half, one T)) peakKernel[T] {
+	return peakKernel[T]{name, accs, 2 * fmas * accs, func(iters int, acc []T) {
 		acc = acc[:accs]
 		for ; iters > 0; iters -= peakCall {
 			f(min(iters, peakCall), &acc[0], 0.5, 1)

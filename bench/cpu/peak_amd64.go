@@ -7,17 +7,17 @@ func peakKernelOf[T float](isa ISA) peakKernel[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			return any(peakFrom("peak_fp32_16x16_avx512", 16*16, peakFP32AVX512)).(peakKernel[T])
+			return any(peakFrom("peak_fp32_16x16_avx512", 16*16, 1, peakFP32AVX512)).(peakKernel[T])
 		case AVX2:
-			return any(peakFrom("peak_fp32_12x8_avx2", 12*8, peakFP32AVX2)).(peakKernel[T])
+			return any(peakFrom("peak_fp32_12x8_avx2", 12*8, 1, peakFP32AVX2)).(peakKernel[T])
 		}
 		return portablePeak[T]()
 	default:
 		switch isa {
 		case AVX512:
-			return any(peakFrom("peak_fp64_16x8_avx512", 16*8, peakFP64AVX512)).(peakKernel[T])
+			return any(peakFrom("peak_fp64_16x8_avx512", 16*8, 1, peakFP64AVX512)).(peakKernel[T])
 		case AVX2:
-			return any(peakFrom("peak_fp64_12x4_avx2", 12*4, peakFP64AVX2)).(peakKernel[T])
+			return any(peakFrom("peak_fp64_12x4_avx2", 12*4, 1, peakFP64AVX2)).(peakKernel[T])
 		}
 		return portablePeak[T]()
 	}

@@ -1,0 +1,112 @@
+//go:build amd64 || arm64
+
+package cpu
+
+import "unsafe"
+
+// streamAssembly are the assembly functions of one family; those of four streams may be nil.
+type streamAssembly struct {
+	read                func(reps, n int, a *float64) uint64
+	write, writeNT      func(reps, n int, a *float64, s float64)
+	copy, copyNT, scale func(reps, n int, a, b *float64, s float64)
+	add, triad, triadNT func(reps, n int, a, b, c *float64, s float64)
+	read4               func(n, stride int, a *float64) uint64
+	copyNT4             func(n, stride int, a, b *float64)
+}
+
+func assembled(f streamAssembly) []streamKernel {
+	all := []streamKernel{
+		{"read", 1, 8, func(reps int, a, _, _ []float64, _ float64) uint64 {
+			return chunked(reps, len(a), func(r, lo, hi int) uint64 { return f.read(r, hi-lo, &a[lo]) })
+		}},
+		{"write", 1, 8, one(f.write)},
+		{"write_nt", 1, 8, one(f.writeNT)},
+		{"copy", 2, 16, two(f.copy)},
+		{"copy_nt", 2, 16, two(f.copyNT)},
+		{"scale", 2, 16, two(f.scale)},
+		{"add", 3, 24, three(f.add)},
+		{"triad", 3, 24, three(f.triad)},
+		{"triad_nt", 3, 24, three(f.triadNT)},
+	}
+	if f.read4 != nil {
+		all = append(all, streamKernel{"read4", 1, 8, f.runRead4}, streamKernel{"copy_nt4", 2, 16, f.runCopyNT4})
+	}
+	return all
+}
+
+func one(f func(reps, n int, a *float64, s float64)) func(int, []float64, []float64, []float64, float64) uint64 {
+	return func(reps int, a, _, _ []float64, s float64) uint64 {
+		return chunked(reps, len(a), func(r, lo, hi int) uint64 {
+			f(r, hi-lo, &a[lo], s)
+			return 0
+		})
+	}
+}
+
+func two(f func(reps, n int, a, b *float64, s float64)) func(int, []float64, []float64, []float64, float64) uint64 {
+	return func(reps int, a, b, _ []float64, s float64) uint64 {
+		b = b[:len(a)]
+		return chunked(reps, len(a), func(r, lo, hi int) uint64 {
+			f(r, hi-lo, &a[lo], &b[lo], s)
+			return 0
+		})
+	}
+}
+
+func three(f func(reps, n int, a, b, c *float64, s float64)) func(int, []float64, []float64, []float64, float64) uint64 {
+	return func(reps int, a, b, c []float64, s float64) uint64 {
+		b, c = b[:len(a)], c[:len(a)]
+		return chunked(reps, len(a), func(r, lo, hi int) uint64 {
+			f(r, hi-lo, &a[lo], &b[lo], &c[lo], s)
+			return 0
+		})
+	}
+}
+
+// quarters cuts n elements behind address p into a head that ends at a cache
+// line, four streams of the same length, a multiple of 16, and a tail.
+func quarters(p *float64, n int) (head, stream int) {
+	head = min(n, int(-uintptr(unsafe.Pointer(p))%64/8))
+	return head, (n - head) / 4 &^ 15
+}
+
+func (f streamAssembly) runRead4(reps int, a, _, _ []float64, _ float64) (sum uint64) {
+	if len(a) == 0 {
+		return 0
+	}
+	head, stream := quarters(&a[0], len(a))
+	rest := head + 4*stream
+	for range reps {
+		if head > 0 {
+			sum += f.read(1, head, &a[0])
+		}
+		for lo := 0; lo < stream; lo += streamChunk / 4 {
+			sum += f.read4(min(streamChunk/4, stream-lo), stream*8, &a[head+lo])
+		}
+		if rest < len(a) {
+			sum += f.read(1, len(a)-rest, &a[rest])
+		}
+	}
+	return sum
+}
+
+func (f streamAssembly) runCopyNT4(reps int, a, b, _ []float64, s float64) uint64 {
+	if len(a) == 0 {
+		return 0
+	}
+	b = b[:len(a)]
+	head, stream := quarters(&a[0], len(a))
+	rest := head + 4*stream
+	for range reps {
+		if head > 0 {
+			f.copy(1, head, &a[0], &b[0], s)
+		}
+		for lo := 0; lo < stream; lo += streamChunk / 4 {
+			f.copyNT4(min(streamChunk/4, stream-lo), stream*8, &a[head+lo], &b[head+lo])
+		}
+		if rest < len(a) {
+			f.copy(1, len(a)-rest, &a[rest], &b[rest], s)
+		}
+	}
+	return 0
+}
