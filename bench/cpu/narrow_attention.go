@@ -41,11 +41,12 @@ func newNarrowAttention(u unit, isa ISA, caches cacheSizes, workers int, s atten
 	// sums of the panels that share them a quarter.
 	mr, nr, l2 := x.qkPlan.mr, x.qkPlan.nr, a.caches.L2
 	columns := ceilDiv(a.d, nr)
-	fit := min(l2/8/max(x.qkPlan.steps*stepBytes, columns*nr*x.qkPlan.size), l2/8/(mr*accBytes)) / nr * nr
+	fit := min(l2/8/max(x.qkPlan.steps*stepBytes, columns*nr*x.qkPlan.size), l2/8/(mr*accBytes))
+	grain := x.grain()
 	x.causal = &causal[float32]{
 		attention: a,
 		rows:      newPanels(a.sq, mr),
-		keys:      even(a.sk, max(fit, nr), nr),
+		keys:      even(a.sk, max(fit/grain*grain, grain), grain),
 		most:      clamp(l2/4/(columns*x.qkPlan.tile()), 1, a.group*ceilDiv(a.sq, mr)),
 		shares:    a.attentionShape.shares(workers, mr),
 	}
@@ -65,9 +66,13 @@ type narrowAttentionScratch struct {
 	wide       [2][]float32 // a step of K, and transposed
 }
 
+// grain is what blocks of keys are multiples of: whole tiles of scores, and steps of V. One is a
+// multiple of the other.
+func (x *narrowAttention) grain() int { return max(x.qkPlan.nr, x.depth()) }
+
 // ld is the distance of the rows of a block of scores: whole tiles, and a line more,
 // so that rows do not compete for the same sets of L1.
-func (x *narrowAttention) ld() int { return ceilDiv(x.keys, x.qkPlan.nr)*x.qkPlan.nr + 16 }
+func (x *narrowAttention) ld() int { return ceilDiv(x.keys, x.grain())*x.grain() + 16 }
 
 // columns is the number of tiles of a panel of O.
 func (x *narrowAttention) columns() int { return ceilDiv(x.d, x.qkPlan.nr) }

@@ -15,9 +15,13 @@ func (x *narrowAttention) packKeys(s *narrowAttentionScratch, k byteRows, key, n
 		x.asRows.packBlockA(s.edge, k, key+j, min(nr, n-j), 0, steps)
 		for i := range steps {
 			from, to := s.edge[i*nr*stepBytes:][:nr*stepBytes], s.k[(j*steps+i*nr)*stepBytes:][:nr*stepBytes]
-			if x.qkPlan.group == 2 {
-				// A pair moves as one number of 32 bits.
+			// A pair moves as one number of 32 bits, and four elements as one of 64.
+			switch x.qkPlan.group {
+			case 2:
 				x.pack.transposed(as[float32](to), nr, as[float32](from), depth/2, nr, depth/2)
+				continue
+			case 4:
+				transposePortable(&as[float64](to)[0], nr, &as[float64](from)[0], depth/4, nr, depth/4)
 				continue
 			}
 			halves, all := as[uint16](from), nr*depth

@@ -20,6 +20,7 @@ type dotPeak struct {
 	// int32. a is [rows][k], b is [k/group][cols][group].
 	run        func(n int, from, to, a, b *byte)
 	rows, cols int // of the accumulators of one instruction
+	k          int // multiply-adds of one accumulator in an iteration
 	sets       int
 }
 
@@ -34,10 +35,7 @@ func bindDotPeak(ws *workspace, c bench.Chain) (*kernel, error) {
 	u, op := ws.unit, c[0]
 	elem := element.Of(ws.dtype)
 	peak := u.peak
-	k := u.gemm.group
-	if peak.rows > 1 {
-		k = stepBytes / int(elem.Bytes) // of a tile
-	}
+	k := peak.k
 	accs := peak.sets * peak.rows * peak.cols
 	iters := int(op.Params.(bench.PeakParams).Rounds * bench.PeakRoundFLOP / int64(2*accs*k))
 	last := (iters-1)%dotCall + 1
@@ -45,7 +43,7 @@ func bindDotPeak(ws *workspace, c bench.Chain) (*kernel, error) {
 	a := make([]byte, max(stepBytes, peak.rows*k*int(elem.Bytes)))
 	b := make([]byte, max(stepBytes, peak.cols*k*int(elem.Bytes)))
 	from := make([]byte, 4*accs)
-	if k == 1 {
+	if u.gemm.group == 1 {
 		elem.Set(a, 0, 0.5)
 		elem.Set(b, 0, 1)
 		for i, v := range bench.Normal.Block(ws.seed, 0, int64(accs)) {

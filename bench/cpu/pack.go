@@ -125,3 +125,8 @@ func copyRowsPortable[T float](dst, src *T, lds, k, nr int) {
 		copy(to[p*nr:][:nr], from[p*lds:])
 	}
 }
+
+// at is a pointer n elements further.
+func at[T any](p *T, n int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(p), n*int(unsafe.Sizeof(*p))))
+}

@@ -1,7 +1,5 @@
 package cpu
 
-import "unsafe"
-
 // inOrder transposes any number of rows by a kernel that takes from n rows, those of
 // a lane, to vl. The last group overlaps the one before it instead of being too small.
 func inOrder[T float](n, vl int, f func(dst *T, ldd int, src *T, lds, rows, k int, order *[16]int32)) func(dst *T, ldd int, src *T, lds, rows, k int) {
@@ -35,11 +33,6 @@ func inLanes[T float](n int, f func(dst *T, ldd int, src *T, lds, k int)) func(d
 			f(at(dst, i), ldd, at(src, i*lds), lds, k)
 		}
 	}
-}
-
-// at is a pointer n elements further.
-func at[T float](p *T, n int) *T {
-	return (*T)(unsafe.Add(unsafe.Pointer(p), n*int(unsafe.Sizeof(*p))))
 }
 
 // The functions below do what transposePortable does for k a multiple of the vector

@@ -29,5 +29,8 @@ func kernelFiles() map[string]func(*file) {
 			t.skinny(f)
 		}
 	}
+	for _, t := range narrows {
+		files[t.file()] = t.emit
+	}
 	return files
 }

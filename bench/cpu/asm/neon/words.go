@@ -11,15 +11,24 @@ var vectors = map[string]struct {
 	code     uint32
 	to, from string
 }{
-	"fmla.4s": {0x4e20cc00, "4s", "4s"},
-	"fmla.2d": {0x4e60cc00, "2d", "2d"},
-	"fmls.4s": {0x4ea0cc00, "4s", "4s"},
-	"fmls.2d": {0x4ee0cc00, "2d", "2d"},
-	"fadd.4s": {0x4e20d400, "4s", "4s"},
-	"fadd.2d": {0x4e60d400, "2d", "2d"},
-	"fmul.2d": {0x6e60dc00, "2d", "2d"},
-	"fmax.4s": {0x4e20f400, "4s", "4s"},
-	"fmax.2d": {0x4e60f400, "2d", "2d"},
+	"fmla.4s":   {0x4e20cc00, "4s", "4s"},
+	"fmla.2d":   {0x4e60cc00, "2d", "2d"},
+	"fmls.4s":   {0x4ea0cc00, "4s", "4s"},
+	"fmls.2d":   {0x4ee0cc00, "2d", "2d"},
+	"fadd.4s":   {0x4e20d400, "4s", "4s"},
+	"fadd.2d":   {0x4e60d400, "2d", "2d"},
+	"fmul.2d":   {0x6e60dc00, "2d", "2d"},
+	"fmax.4s":   {0x4e20f400, "4s", "4s"},
+	"fmax.2d":   {0x4e60f400, "2d", "2d"},
+	"fmla.8h":   {0x4e400c00, "8h", "8h"},
+	"fmls.8h":   {0x4ec00c00, "8h", "8h"},
+	"fadd.8h":   {0x4e401400, "8h", "8h"},
+	"trn1.2d":   {0x4ec02800, "2d", "2d"},
+	"trn2.2d":   {0x4ec06800, "2d", "2d"},
+	"sdot.4s":   {0x4e809400, "4s", "16b"},
+	"smmla.4s":  {0x4e80a400, "4s", "16b"},
+	"bfdot.4s":  {0x6e40fc00, "4s", "8h"},
+	"bfmmla.4s": {0x6e40ec00, "4s", "8h"},
 }
 
 // elements are those whose last operand is one element of a vector, or a group of them of 32 bits.
@@ -29,8 +38,11 @@ var elements = map[string]struct {
 	index          []int
 	from, selected string
 }{
-	"fmla.4s": {0x4f801000, []int{11, 21}, "4s", "s"},
-	"fmla.2d": {0x4fc01000, []int{11}, "2d", "d"},
+	"fmla.4s":  {0x4f801000, []int{11, 21}, "4s", "s"},
+	"fmla.2d":  {0x4fc01000, []int{11}, "2d", "d"},
+	"fmla.8h":  {0x4f001000, []int{11, 21, 20}, "8h", "h"},
+	"sdot.4s":  {0x4f80e000, []int{11, 21}, "16b", "4b"},
+	"bfdot.4s": {0x4f40f000, []int{11, 21}, "8h", "2h"},
 }
 
 // three emits an instruction on vectors: d = n op m, or d += n op m.
@@ -55,6 +67,12 @@ func (f *file) element(name string, d, n, m, index int) {
 	}
 	op, to, _ := strings.Cut(name, ".")
 	f.word(code, "%s v%d.%s, v%d.%s, v%d.%s[%d]", op, d, to, n, e.from, m, e.selected, index)
+}
+
+// widen emits the conversion of a vector of halves to two of fp32, at d and behind it.
+func (f *file) widen(d, n int) {
+	f.word(0x0e217800|uint32(n<<5|d), "fcvtl v%d.4s, v%d.4h", d, n)
+	f.word(0x4e217800|uint32(n<<5|d+1), "fcvtl2 v%d.4s, v%d.8h", d+1, n)
 }
 
 // storePast emits stnp of two vectors: a hint that they will not be read soon.
