@@ -230,7 +230,7 @@ func (b *Backend) families(chain string) []ISA {
 	first, _, _ := strings.Cut(chain, "+")
 	whole := strings.HasPrefix(first, "stream_") ||
 		slices.Contains([]string{"peak_fma", "gemm", "gemm_batched", "conv2d", "qk_t", "pv"}, first)
-	return slices.DeleteFunc(slices.Clone(b.isas), func(isa ISA) bool { return !whole && vecISA(isa) != isa })
+	return slices.DeleteFunc(slices.Clone(b.isas), func(isa ISA) bool { return !whole && vecISA(isa, chain) != isa })
 }
 
 // implementations are the family of kernels, or the units, of a chain in a type.

@@ -141,5 +141,5 @@ func bindDecode[T float](ws *workspace, c bench.Chain, s attentionShape) (*kerne
 	default:
 		err = fmt.Errorf("one query: %w", bench.ErrUnsupported)
 	}
-	return &kernel{name: fmt.Sprintf("gemv_%s", vecISA(ws.isa)), body: body}, err
+	return &kernel{name: fmt.Sprintf("gemv_%s", vecISA(ws.isa, c.String())), body: body}, err
 }

@@ -17,7 +17,7 @@ func bindChase(ws *workspace, c bench.Chain) (*kernel, error) {
 	at := chasePath(words, ws.seed)
 	loads := int(op.Params.(bench.ChaseParams).Loads)
 	return &kernel{
-		name:    fmt.Sprintf("chase_%s", vecISA(ws.isa)),
+		name:    fmt.Sprintf("chase_%s", vecISA(ws.isa, "pointer_chase")),
 		private: true,
 		body: func(w *worker) {
 			if w.id == 0 {

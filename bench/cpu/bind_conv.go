@@ -118,7 +118,7 @@ func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, ep
 		}
 	}
 	return &kernel{
-		name: fmt.Sprintf("depthwise_%s", vecISA(ws.isa)),
+		name: fmt.Sprintf("depthwise_%s", vecISA(ws.isa, "depthwise")),
 		body: func(w *worker) { d.run(w, buffers[w.id], in, weights, out, epi) },
 	}, nil
 }

@@ -32,7 +32,7 @@ func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // elementwise is a chain of operations of which each worker runs its part.
 func elementwise(ws *workspace, chain string, body func(w *worker)) *kernel {
-	return &kernel{name: fmt.Sprintf("vec_%s_%s", chain, vecISA(ws.isa)), body: body}
+	return &kernel{name: fmt.Sprintf("vec_%s_%s", chain, vecISA(ws.isa, chain)), body: body}
 }
 
 // lineElems is a number of elements that fills cache lines in every type.

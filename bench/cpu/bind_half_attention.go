@@ -116,5 +116,5 @@ func bindHalfDecode(ws *workspace, c bench.Chain, s attentionShape) (*kernel, er
 	default:
 		err = fmt.Errorf("one query: %w", bench.ErrUnsupported)
 	}
-	return &kernel{name: fmt.Sprintf("gemv_%s_%s", ws.dtype, vecISA(ws.isa)), body: body}, err
+	return &kernel{name: fmt.Sprintf("gemv_%s_%s", ws.dtype, vecISA(ws.isa, c.String())), body: body}, err
 }

@@ -123,15 +123,6 @@ func vecKernelsFor[T float](isa ISA) vecKernels[T] {
 	return vecPortable[T]()
 }
 
-// vecISA is the family of the kernels that vecKernelsFor and those beside it give an instruction
-// set, as names of kernels tell it.
-func vecISA(isa ISA) ISA {
-	if _, ok := vecAssembly[float32](isa); ok {
-		return isa
-	}
-	return Portable
-}
-
 // vecCall is the number of elements of one call: at a few cycles each far below
 // 1 ms.
 const vecCall = 1 << 15

@@ -17,6 +17,9 @@ func vecAssembly[T float](isa ISA) (vecKernels[T], bool) {
 	return *table, true
 }
 
+// vecISA is the family of the kernel of a chain of element-wise operations, as its name tells it.
+func vecISA(isa ISA, _ string) ISA { return isa }
+
 var vecTablesF32 = map[ISA]*vecKernels[float32]{
 	AVX512: {
 		exp:          vecExpF32AVX512,

@@ -50,8 +50,8 @@ func (f *file) layout(params, result string) int {
 		}
 		waiting = nil
 	}
-	align(8)
 	if result != "" {
+		align(8)
 		name, _, _ := strings.Cut(strings.Trim(result, "()"), " ")
 		f.args[name] = at
 		at += 8

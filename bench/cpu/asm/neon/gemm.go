@@ -71,8 +71,6 @@ func (t target) near(f *file) {
 	}
 }
 
-func (t target) pickShift() int { return len(t.pick("..", "...")) }
-
 const (
 	firstA = mr * vecs
 	floor  = 31

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ func kernelFiles() map[string]func(*file) {
 			t.near(f)
 			t.skinny(f)
 		}
+		files[fmt.Sprintf("vec_f%d_neon", 8*t.size)] = t.maps
 	}
 	for _, t := range narrows {
 		files[t.file()] = t.emit
