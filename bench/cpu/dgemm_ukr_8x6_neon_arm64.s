@@ -3255,3 +3255,51 @@ next:
 	SUBS $1, R2, R2
 	BNE step
 	RET
+
+// func dgemmTransposeNEON(dst *float64, ldd int, src *float64, lds, k int)
+TEXT ·dgemmTransposeNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	MOVD k+32(FP), R4
+	LSL $3, R1, R1
+	LSL $3, R3, R3
+
+square:
+	MOVD R2, R5
+	FMOVQ (R5), F0
+	ADD R3, R5, R5
+	FMOVQ (R5), F1
+	ADD R3, R5, R5
+	WORD $0x4ec12808 // trn1 v8.2d, v0.2d, v1.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	WORD $0x4ec16808 // trn2 v8.2d, v0.2d, v1.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	ADD $16, R2, R2
+	SUBS $2, R4, R4
+	BNE square
+	RET
+
+// func dgemmCopyRowsNEON(dst, src *float64, lds, k int)
+TEXT ·dgemmCopyRowsNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD lds+16(FP), R2
+	MOVD k+24(FP), R3
+	LSL $3, R2, R2
+
+row:
+	FMOVQ 0(R1), F0
+	FMOVQ 16(R1), F1
+	FMOVQ 32(R1), F2
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	ADD R2, R1, R1
+	ADD $48, R0, R0
+	SUBS $1, R3, R3
+	BNE row
+	RET

@@ -130,3 +130,13 @@ func copyRowsPortable[T float](dst, src *T, lds, k, nr int) {
 func at[T any](p *T, n int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), n*int(unsafe.Sizeof(*p))))
 }
+
+// inLanes transposes any number of rows by a kernel that takes n.
+func inLanes[T float](n int, f func(dst *T, ldd int, src *T, lds, k int)) func(dst *T, ldd int, src *T, lds, rows, k int) {
+	return func(dst *T, ldd int, src *T, lds, rows, k int) {
+		for i := 0; i < rows; i += n {
+			i := min(i, rows-n)
+			f(at(dst, i), ldd, at(src, i*lds), lds, k)
+		}
+	}
+}

@@ -25,16 +25,6 @@ func inOrder[T float](n, vl int, f func(dst *T, ldd int, src *T, lds, rows, k in
 	}
 }
 
-// inLanes transposes any number of rows by a kernel that takes n.
-func inLanes[T float](n int, f func(dst *T, ldd int, src *T, lds, k int)) func(dst *T, ldd int, src *T, lds, rows, k int) {
-	return func(dst *T, ldd int, src *T, lds, rows, k int) {
-		for i := 0; i < rows; i += n {
-			i := min(i, rows-n)
-			f(at(dst, i), ldd, at(src, i*lds), lds, k)
-		}
-	}
-}
-
 // The functions below do what transposePortable does for k a multiple of the vector
 // length. Row i of the result is taken from place order[i], in words of 4 bytes, of
 // the lanes: see the generator.

@@ -3232,3 +3232,65 @@ next:
 	SUBS $1, R2, R2
 	BNE step
 	RET
+
+// func sgemmTransposeNEON(dst *float32, ldd int, src *float32, lds, k int)
+TEXT ·sgemmTransposeNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	MOVD k+32(FP), R4
+	LSL $2, R1, R1
+	LSL $2, R3, R3
+
+square:
+	MOVD R2, R5
+	FMOVQ (R5), F0
+	ADD R3, R5, R5
+	FMOVQ (R5), F1
+	ADD R3, R5, R5
+	FMOVQ (R5), F2
+	ADD R3, R5, R5
+	FMOVQ (R5), F3
+	ADD R3, R5, R5
+	WORD $0x4e812804 // trn1 v4.4s, v0.4s, v1.4s
+	WORD $0x4e816806 // trn2 v6.4s, v0.4s, v1.4s
+	WORD $0x4e832845 // trn1 v5.4s, v2.4s, v3.4s
+	WORD $0x4e836847 // trn2 v7.4s, v2.4s, v3.4s
+	WORD $0x4ec52888 // trn1 v8.2d, v4.2d, v5.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	WORD $0x4ec728c8 // trn1 v8.2d, v6.2d, v7.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	WORD $0x4ec56888 // trn2 v8.2d, v4.2d, v5.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	WORD $0x4ec768c8 // trn2 v8.2d, v6.2d, v7.2d
+	FMOVQ F8, (R0)
+	ADD R1, R0, R0
+	ADD $16, R2, R2
+	SUBS $4, R4, R4
+	BNE square
+	RET
+
+// func sgemmCopyRowsNEON(dst, src *float32, lds, k int)
+TEXT ·sgemmCopyRowsNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD lds+16(FP), R2
+	MOVD k+24(FP), R3
+	LSL $2, R2, R2
+
+row:
+	FMOVQ 0(R1), F0
+	FMOVQ 16(R1), F1
+	FMOVQ 32(R1), F2
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	ADD R2, R1, R1
+	ADD $48, R0, R0
+	SUBS $1, R3, R3
+	BNE row
+	RET

@@ -28,6 +28,8 @@ func kernelFiles() map[string]func(*file) {
 		files[t.prefix+"gemm_"+t.tile()+"_neon"] = func(f *file) {
 			t.near(f)
 			t.skinny(f)
+			t.transpose(f)
+			t.copyRows(f)
 		}
 		files[fmt.Sprintf("vec_f%d_neon", 8*t.size)] = t.maps
 	}

@@ -28,6 +28,8 @@ var vectors = map[string]struct {
 	"fmla.8h":   {0x4e400c00, "8h", "8h"},
 	"fmls.8h":   {0x4ec00c00, "8h", "8h"},
 	"fadd.8h":   {0x4e401400, "8h", "8h"},
+	"trn1.4s":   {0x4e802800, "4s", "4s"},
+	"trn2.4s":   {0x4e806800, "4s", "4s"},
 	"trn1.2d":   {0x4ec02800, "2d", "2d"},
 	"trn2.2d":   {0x4ec06800, "2d", "2d"},
 	"sdot.4s":   {0x4e809400, "4s", "16b"},
