@@ -21,15 +21,19 @@ func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
 	return slices.ContainsFunc(c.Runner.Backend.Kernels(), func(k KernelInfo) bool { return k.DType == d }) && len(c.kernelsLacking(pattern, d)) > 0
 }
 
-// kernelsLacking are the chains of the pattern for which the device has no kernel in the type: its own, or
-// those of the operations of a network.
+// kernelsLacking are the chains of the pattern for which the device has no kernel in the type.
 func (c *Calibrator) kernelsLacking(pattern Pattern, d schema.DType) []string {
-	chain := c.chainOf(pattern.In(d))
-	want := []string{chain.String()}
-	if pattern.Network() {
-		want = slices.Compact(slices.Sorted(slices.Values(chain.Names())))
+	return pattern.Lacking(c.Runner.Backend, d, c.chainOf(pattern.In(d)))
+}
+
+// Lacking are the chains for which a device has no kernel in the type: that of the pattern, of whatever shape,
+// or those of the operations of a network.
+func (p Pattern) Lacking(b Backend, d schema.DType, c Chain) []string {
+	want := []string{c.String()}
+	if p.Network() {
+		want = slices.Compact(slices.Sorted(slices.Values(c.Names())))
 	}
-	kernels := c.Runner.Backend.Kernels()
+	kernels := b.Kernels()
 	return slices.DeleteFunc(want, func(name string) bool {
 		return slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == name })
 	})

@@ -75,17 +75,37 @@ func benchAction(c *cli.Context) error {
 	return err
 }
 
-// keepSupported leaves out the types that the device lacks, unless they were asked for.
+// keepSupported leaves out the types that the device lacks, or its kernels of the pattern, unless they were asked for.
 func (b *benchRun) keepSupported() (err error) {
 	if b.pattern.Group == "memory" { // those multiply no matrices
 		return nil
 	}
 	had := len(b.device.Unavailable)
-	b.dtypes, err = supported(&b.device, b.backend, b.dtypes)
-	if lacking := b.device.Unavailable[had:]; err == nil && b.IsSet("dtype") && len(lacking) > 0 {
-		return fmt.Errorf("--dtype %s: %s", lacking[0].What, lacking[0].Reason)
+	if b.dtypes, err = supported(&b.device, b.backend, b.dtypes); err != nil {
+		return err
 	}
-	return err
+	var have []schema.DType
+	for _, d := range b.dtypes {
+		chain, err := b.pattern.In(d).Build(b.shapes[0], b.place)
+		if err != nil {
+			return err
+		}
+		if lacking := b.pattern.Lacking(b.backend, d, chain); len(lacking) > 0 {
+			b.device.Unavailable = append(b.device.Unavailable, schema.Unavailable{
+				What: string(d), Reason: fmt.Sprintf("unsupported: no kernel for %s", strings.Join(lacking, ", ")),
+			})
+			continue
+		}
+		have = append(have, d)
+	}
+	b.dtypes = have
+	switch lacking := b.device.Unavailable[had:]; {
+	case b.IsSet("dtype") && len(lacking) > 0:
+		return fmt.Errorf("--dtype %s: %s", lacking[0].What, lacking[0].Reason)
+	case len(have) == 0:
+		return fmt.Errorf("%s: device %s has no kernel for it in any type", b.pattern.Name, b.device.ID)
+	}
+	return nil
 }
 
 // benchRun measures one pattern.

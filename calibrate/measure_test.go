@@ -79,3 +79,19 @@ func TestResumeOfSeveralDevices(t *testing.T) {
 		t.Errorf("%v, %d entries, warnings %+v", err, len(dev.Compute), warnings)
 	}
 }
+
+// A run on other CPUs is another one, as whole devices are taken with the CPUs that they were measured on.
+func TestResumeOnOtherCPUs(t *testing.T) {
+	const file = "../testdata/golden/scripted-interrupted.json"
+	p, err := profiles.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadInterrupted(file, p); err != nil {
+		t.Fatal(err)
+	}
+	p.Host.AllowedCPUs = append(p.Host.AllowedCPUs, 999)
+	if _, err := loadInterrupted(file, p); err == nil || !strings.Contains(err.Error(), "999") {
+		t.Errorf("with one CPU more: %v", err)
+	}
+}

@@ -33,6 +33,8 @@ func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 		return nil, usagef("%s is of mode %s, not %s", file, was.Mode, is.Mode)
 	case was.Fingerprint != is.Fingerprint:
 		return nil, usagef("%s is of other devices: %s", file, was.HardwareName)
+	case !slices.Equal(old.Host.AllowedCPUs, p.Host.AllowedCPUs):
+		return nil, usagef("%s was measured where the CPUs %s were allowed, not %s", file, ranges(old.Host.AllowedCPUs), ranges(p.Host.AllowedCPUs))
 	case was.ToolVersion != is.ToolVersion:
 		return nil, usagef("%s is by calibrate %s, not %s", file, was.ToolVersion, is.ToolVersion)
 	case was.Seed != is.Seed:
