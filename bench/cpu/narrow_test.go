@@ -47,10 +47,10 @@ func eachUnit(t *testing.T, f func(t *testing.T, u unit)) {
 	}
 }
 
-// isaBeside is that of the other kernels: every CPU with a unit for 16 bits has AVX-512.
+// isaBeside is that of the other kernels: every x86 with a unit for 16 bits has AVX-512.
 func isaBeside(u unit) ISA {
-	if u.isa == Portable {
-		return Portable
+	if u.isa == Portable || u.isa == NEON {
+		return u.isa
 	}
 	return AVX512
 }

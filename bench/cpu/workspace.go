@@ -153,7 +153,8 @@ func scratch[T float](ws *workspace, n int) ([]T, error) {
 
 // packedOnce gives weights in a packed form, which the first kernel that wants it makes.
 // The sides of a pair share it: which of two copies lies on better pages would else
-// decide between them.
+// decide between them. It is not the workers who pack: where these are on several NUMA nodes, they touch their
+// parts before.
 func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte)) ([]byte, error) {
 	if mem, have := ws.packed[key]; have {
 		return mem, nil
@@ -161,6 +162,12 @@ func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte
 	mem, err := ws.memory.alloc(bytes)
 	if err != nil {
 		return nil, err
+	}
+	if ws.memory.spread {
+		ws.team.run(func(w *worker) {
+			lo, hi := w.share(len(mem), 64)
+			clear(mem[lo:hi])
+		})
 	}
 	pack(mem)
 	ws.packed[key] = mem
