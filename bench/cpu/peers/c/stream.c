@@ -10,10 +10,13 @@
 static double *a, *b, *c;
 static volatile uint64_t checksum; /* keeps the result of reading */
 
-static void map(double **p, long size) {
-	*p = mmap(NULL, size * sizeof **p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* The offset of an array keeps the streams of a kernel apart: at one distance from the beginning of a page all would
+ * compete for the same sets and banks. STREAM has an OFFSET for that. */
+static void map(double **p, long size, long offset) {
+	*p = mmap(NULL, (size + offset) * sizeof **p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (*p == MAP_FAILED) abort();
-	madvise(*p, size * sizeof **p, MADV_HUGEPAGE);
+	madvise(*p, (size + offset) * sizeof **p, MADV_HUGEPAGE);
+	*p += offset;
 }
 
 static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
@@ -21,7 +24,7 @@ static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
 /* All kernels share the arrays: a process is asked for one size only. */
 static void prepare(long size, int thread, int threads) {
 	pthread_mutex_lock(&mapping);
-	if (!a) map(&a, size), map(&b, size), map(&c, size);
+	if (!a) map(&a, size, 0), map(&b, size, 8 * 200), map(&c, size, 8 * 410);
 	pthread_mutex_unlock(&mapping);
 	for (long i = size * thread / threads; i < size * (thread + 1) / threads; i++) a[i] = 1 + i % 7, b[i] = 2, c[i] = 0;
 }
