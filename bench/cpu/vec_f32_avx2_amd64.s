@@ -55,7 +55,7 @@ ntloop:
 	VMOVAPS      Y0, Y7
 	VMOVAPS      Y0, Y9
 	VMOVAPS      Y0, Y11
-	VMOVAPS      vecConstf32avx2<>+96(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
 	VFMADD231PS  Y6, Y1, Y5
 	VFMADD231PS  Y6, Y2, Y7
 	VFMADD231PS  Y6, Y3, Y9
@@ -64,26 +64,21 @@ ntloop:
 	VSUBPS       Y0, Y7, Y8
 	VSUBPS       Y0, Y9, Y10
 	VSUBPS       Y0, Y11, Y12
-	VMOVAPS      vecConstf32avx2<>+128(SB), Y13
-	VFNMADD231PS Y13, Y6, Y1
-	VFNMADD231PS Y13, Y8, Y2
-	VFNMADD231PS Y13, Y10, Y3
-	VFNMADD231PS Y13, Y12, Y4
 	VMOVAPS      vecConstf32avx2<>+160(SB), Y13
 	VFNMADD231PS Y13, Y6, Y1
 	VFNMADD231PS Y13, Y8, Y2
 	VFNMADD231PS Y13, Y10, Y3
 	VFNMADD231PS Y13, Y12, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VMOVAPS      Y12, Y6
 	VMOVAPS      Y12, Y8
 	VMOVAPS      Y12, Y10
 	VMOVAPS      Y12, Y12
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
 	VMOVAPS      vecConstf32avx2<>+256(SB), Y13
 	VFMADD213PS  Y13, Y1, Y6
 	VFMADD213PS  Y13, Y2, Y8
@@ -99,24 +94,26 @@ ntloop:
 	VFMADD213PS  Y13, Y2, Y8
 	VFMADD213PS  Y13, Y3, Y10
 	VFMADD213PS  Y13, Y4, Y12
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y11, Y11
-	VPADDD       Y5, Y6, Y6
-	VPADDD       Y7, Y8, Y8
-	VPADDD       Y9, Y10, Y10
-	VPADDD       Y11, Y12, Y12
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y4, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
+	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y9, Y9
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y7, Y2, Y2
+	VPADDD       Y9, Y3, Y3
+	VPADDD       Y11, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y6
+	VFMADD213PS  Y2, Y2, Y8
+	VFMADD213PS  Y3, Y3, Y10
+	VFMADD213PS  Y4, Y4, Y12
 	VMOVNTPS     Y6, (AX)
 	VMOVNTPS     Y8, 32(AX)
 	VMOVNTPS     Y10, 64(AX)
@@ -124,25 +121,25 @@ ntloop:
 	JMP          ntstored
 
 ntbeyond:
-	VBROADCASTSS vecConstf32avx2<>+384(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y7
 	VMINPS       Y1, Y5, Y1
 	VMAXPS       Y1, Y6, Y1
 	VMOVAPS      Y7, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y8
 	VSUBPS       Y7, Y8, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y1
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y1, Y9
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y8, Y1
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y8, Y1
 	VSUBPS       Y7, Y1, Y10
 	VSUBPS       Y10, Y8, Y10
 	VADDPS       Y7, Y10, Y10
@@ -154,19 +151,19 @@ ntbeyond:
 	VMINPS       Y2, Y5, Y2
 	VMAXPS       Y2, Y6, Y2
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y2, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y2
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y2
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y2
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y2, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
 	VMOVAPS      Y7, Y2
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y2
 	VSUBPS       Y7, Y2, Y9
 	VSUBPS       Y9, Y1, Y9
 	VADDPS       Y7, Y9, Y9
@@ -178,19 +175,19 @@ ntbeyond:
 	VMINPS       Y3, Y5, Y3
 	VMAXPS       Y3, Y6, Y3
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y2
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
 	VMOVAPS      Y7, Y3
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VSUBPS       Y7, Y3, Y8
 	VSUBPS       Y8, Y1, Y8
 	VADDPS       Y7, Y8, Y8
@@ -202,19 +199,19 @@ ntbeyond:
 	VMINPS       Y4, Y5, Y4
 	VMAXPS       Y4, Y6, Y4
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y2
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
 	VMOVAPS      Y7, Y3
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VSUBPS       Y7, Y3, Y4
 	VSUBPS       Y4, Y1, Y4
 	VADDPS       Y7, Y4, Y4
@@ -245,42 +242,42 @@ ntsingleloop:
 	VPTEST       Y2, Y2
 	JNZ          ntsinglebeyond
 	VMOVAPS      Y0, Y2
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y2
 	VSUBPS       Y0, Y2, Y3
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y1
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y3
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VPADDD       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPERMPS      vecConstf32avx2<>+96(SB), Y2, Y1
+	VPSLLD       $0x14, Y2, Y2
+	VPADDD       Y2, Y1, Y1
+	VFMADD213PS  Y1, Y1, Y3
 	VMOVNTPS     Y3, (AX)
 	JMP          ntsinglestored
 
 ntsinglebeyond:
-	VBROADCASTSS vecConstf32avx2<>+384(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y4
 	VMINPS       Y1, Y2, Y1
 	VMAXPS       Y1, Y3, Y1
 	VMOVAPS      Y4, Y2
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y2
 	VSUBPS       Y4, Y2, Y2
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y2, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y2, Y1
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
 	VMOVAPS      Y4, Y1
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y2, Y1
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y2, Y1
 	VSUBPS       Y4, Y1, Y5
 	VSUBPS       Y5, Y2, Y5
 	VADDPS       Y4, Y5, Y5
@@ -329,7 +326,7 @@ mainloop:
 	VMOVAPS      Y0, Y7
 	VMOVAPS      Y0, Y9
 	VMOVAPS      Y0, Y11
-	VMOVAPS      vecConstf32avx2<>+96(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
 	VFMADD231PS  Y6, Y1, Y5
 	VFMADD231PS  Y6, Y2, Y7
 	VFMADD231PS  Y6, Y3, Y9
@@ -338,26 +335,21 @@ mainloop:
 	VSUBPS       Y0, Y7, Y8
 	VSUBPS       Y0, Y9, Y10
 	VSUBPS       Y0, Y11, Y12
-	VMOVAPS      vecConstf32avx2<>+128(SB), Y13
-	VFNMADD231PS Y13, Y6, Y1
-	VFNMADD231PS Y13, Y8, Y2
-	VFNMADD231PS Y13, Y10, Y3
-	VFNMADD231PS Y13, Y12, Y4
 	VMOVAPS      vecConstf32avx2<>+160(SB), Y13
 	VFNMADD231PS Y13, Y6, Y1
 	VFNMADD231PS Y13, Y8, Y2
 	VFNMADD231PS Y13, Y10, Y3
 	VFNMADD231PS Y13, Y12, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VMOVAPS      Y12, Y6
 	VMOVAPS      Y12, Y8
 	VMOVAPS      Y12, Y10
 	VMOVAPS      Y12, Y12
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
 	VMOVAPS      vecConstf32avx2<>+256(SB), Y13
 	VFMADD213PS  Y13, Y1, Y6
 	VFMADD213PS  Y13, Y2, Y8
@@ -373,24 +365,26 @@ mainloop:
 	VFMADD213PS  Y13, Y2, Y8
 	VFMADD213PS  Y13, Y3, Y10
 	VFMADD213PS  Y13, Y4, Y12
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y13
-	VFMADD213PS  Y13, Y1, Y6
-	VFMADD213PS  Y13, Y2, Y8
-	VFMADD213PS  Y13, Y3, Y10
-	VFMADD213PS  Y13, Y4, Y12
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y11, Y11
-	VPADDD       Y5, Y6, Y6
-	VPADDD       Y7, Y8, Y8
-	VPADDD       Y9, Y10, Y10
-	VPADDD       Y11, Y12, Y12
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y4, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
+	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y9, Y9
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y7, Y2, Y2
+	VPADDD       Y9, Y3, Y3
+	VPADDD       Y11, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y6
+	VFMADD213PS  Y2, Y2, Y8
+	VFMADD213PS  Y3, Y3, Y10
+	VFMADD213PS  Y4, Y4, Y12
 	VMOVUPS      Y6, (AX)
 	VMOVUPS      Y8, 32(AX)
 	VMOVUPS      Y10, 64(AX)
@@ -398,25 +392,25 @@ mainloop:
 	JMP          mainstored
 
 mainbeyond:
-	VBROADCASTSS vecConstf32avx2<>+384(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y7
 	VMINPS       Y1, Y5, Y1
 	VMAXPS       Y1, Y6, Y1
 	VMOVAPS      Y7, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y8
 	VSUBPS       Y7, Y8, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y1
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y1, Y9
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y8, Y1
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y8, Y1
 	VSUBPS       Y7, Y1, Y10
 	VSUBPS       Y10, Y8, Y10
 	VADDPS       Y7, Y10, Y10
@@ -428,19 +422,19 @@ mainbeyond:
 	VMINPS       Y2, Y5, Y2
 	VMAXPS       Y2, Y6, Y2
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y2, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y2
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y2
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y2
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y2, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
 	VMOVAPS      Y7, Y2
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y2
 	VSUBPS       Y7, Y2, Y9
 	VSUBPS       Y9, Y1, Y9
 	VADDPS       Y7, Y9, Y9
@@ -452,19 +446,19 @@ mainbeyond:
 	VMINPS       Y3, Y5, Y3
 	VMAXPS       Y3, Y6, Y3
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y2
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
 	VMOVAPS      Y7, Y3
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VSUBPS       Y7, Y3, Y8
 	VSUBPS       Y8, Y1, Y8
 	VADDPS       Y7, Y8, Y8
@@ -476,19 +470,19 @@ mainbeyond:
 	VMINPS       Y4, Y5, Y4
 	VMAXPS       Y4, Y6, Y4
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y1
 	VSUBPS       Y7, Y1, Y1
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y2
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y2
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
 	VMOVAPS      Y7, Y3
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VSUBPS       Y7, Y3, Y4
 	VSUBPS       Y4, Y1, Y4
 	VADDPS       Y7, Y4, Y4
@@ -519,42 +513,42 @@ singleloop:
 	VPTEST       Y2, Y2
 	JNZ          singlebeyond
 	VMOVAPS      Y0, Y2
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y2
 	VSUBPS       Y0, Y2, Y3
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y1
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y3
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VPADDD       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPERMPS      vecConstf32avx2<>+96(SB), Y2, Y1
+	VPSLLD       $0x14, Y2, Y2
+	VPADDD       Y2, Y1, Y1
+	VFMADD213PS  Y1, Y1, Y3
 	VMOVUPS      Y3, (AX)
 	JMP          singlestored
 
 singlebeyond:
-	VBROADCASTSS vecConstf32avx2<>+384(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y4
 	VMINPS       Y1, Y2, Y1
 	VMAXPS       Y1, Y3, Y1
 	VMOVAPS      Y4, Y2
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y1, Y2
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y2
 	VSUBPS       Y4, Y2, Y2
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y1
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y2, Y1
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y3
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y2, Y1
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y3
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y1, Y3
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
 	VMOVAPS      Y4, Y1
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y2, Y1
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y2, Y1
 	VSUBPS       Y4, Y1, Y5
 	VSUBPS       Y5, Y2, Y5
 	VADDPS       Y4, Y5, Y5
@@ -586,42 +580,42 @@ singledone:
 	VPTEST       Y3, Y3
 	JNZ          tailbeyond
 	VMOVAPS      Y0, Y3
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y3
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y2, Y3
 	VSUBPS       Y0, Y3, Y4
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y2
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y4, Y2
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y4
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y3, Y2
+	VPSLLD       $0x14, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VFMADD213PS  Y2, Y2, Y4
 	VMASKMOVPS   Y4, Y1, (AX)
 	JMP          tailstored
 
 tailbeyond:
-	VBROADCASTSS vecConstf32avx2<>+384(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+416(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y5
 	VMINPS       Y2, Y3, Y2
 	VMAXPS       Y2, Y4, Y2
 	VMOVAPS      Y5, Y3
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y2, Y3
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y2, Y3
 	VSUBPS       Y5, Y3, Y3
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y2
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y2, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
 	VMOVAPS      Y5, Y2
-	VFMADD231PS  vecConstf32avx2<>+480(SB), Y3, Y2
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y3, Y2
 	VSUBPS       Y5, Y2, Y6
 	VSUBPS       Y6, Y3, Y6
 	VADDPS       Y5, Y6, Y6
@@ -649,8 +643,8 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+512(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+608(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -679,26 +673,26 @@ ntloop:
 	VMINPS      Y8, Y0, Y8
 	VMULPS      Y3, Y3, Y4
 	VMULPS      Y8, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y9, Y10
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y9, Y10
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y5
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y10
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y11
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y11
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y11
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y11
 	VFMADD213PS Y5, Y3, Y6
 	VFMADD213PS Y10, Y8, Y11
 	VMULPS      Y3, Y6, Y6
@@ -709,28 +703,28 @@ ntloop:
 	VSUBPS      Y1, Y5, Y8
 	VSUBPS      Y4, Y6, Y4
 	VSUBPS      Y8, Y11, Y8
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y8, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y8, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y9
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y8, Y9
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y8, Y9
 	VMULPS      Y4, Y6, Y6
 	VMULPS      Y8, Y9, Y9
 	VPSLLD      $0x17, Y3, Y3
 	VPSLLD      $0x17, Y5, Y5
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
-	VSUBPS      vecConstf32avx2<>+352(SB), Y5, Y8
+	VSUBPS      vecConstf32avx2<>+320(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+320(SB), Y5, Y8
 	VFMADD213PS Y4, Y3, Y6
 	VFMADD213PS Y8, Y5, Y9
-	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+1056(SB), Y7, Y3
+	VANDPS      vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1152(SB), Y7, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
 	VANDPS      vecConstf32avx2<>+32(SB), Y9, Y9
 	VORPS       Y2, Y6, Y6
@@ -753,32 +747,32 @@ ntsingleloop:
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
 	VMULPS      Y3, Y3, Y4
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y5
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y6
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
 	VFMADD213PS Y5, Y3, Y6
 	VMULPS      Y3, Y6, Y6
 	VADDPS      Y1, Y6, Y3
 	VSUBPS      Y1, Y3, Y4
 	VSUBPS      Y4, Y6, Y4
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y5
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y5
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y4, Y5
 	VMULPS      Y4, Y5, Y5
 	VPSLLD      $0x17, Y3, Y3
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+320(SB), Y3, Y4
 	VFMADD213PS Y4, Y3, Y5
-	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS       Y2, Y5, Y5
 	VMOVNTPS    Y5, (AX)
@@ -805,26 +799,26 @@ mainloop:
 	VMINPS      Y8, Y0, Y8
 	VMULPS      Y3, Y3, Y4
 	VMULPS      Y8, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y9, Y10
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y9, Y10
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y5
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y10
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y11
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y11
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y11
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y11
 	VFMADD213PS Y5, Y3, Y6
 	VFMADD213PS Y10, Y8, Y11
 	VMULPS      Y3, Y6, Y6
@@ -835,28 +829,28 @@ mainloop:
 	VSUBPS      Y1, Y5, Y8
 	VSUBPS      Y4, Y6, Y4
 	VSUBPS      Y8, Y11, Y8
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y8, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y8, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y9
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y8, Y9
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y6
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y8, Y9
 	VMULPS      Y4, Y6, Y6
 	VMULPS      Y8, Y9, Y9
 	VPSLLD      $0x17, Y3, Y3
 	VPSLLD      $0x17, Y5, Y5
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
-	VSUBPS      vecConstf32avx2<>+352(SB), Y5, Y8
+	VSUBPS      vecConstf32avx2<>+320(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+320(SB), Y5, Y8
 	VFMADD213PS Y4, Y3, Y6
 	VFMADD213PS Y8, Y5, Y9
-	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS      vecConstf32avx2<>+1056(SB), Y7, Y3
+	VANDPS      vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1152(SB), Y7, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
 	VANDPS      vecConstf32avx2<>+32(SB), Y9, Y9
 	VORPS       Y2, Y6, Y6
@@ -879,32 +873,32 @@ singleloop:
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
 	VMULPS      Y3, Y3, Y4
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y5
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y6
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y6
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y6
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
 	VFMADD213PS Y5, Y3, Y6
 	VMULPS      Y3, Y6, Y6
 	VADDPS      Y1, Y6, Y3
 	VSUBPS      Y1, Y3, Y4
 	VSUBPS      Y4, Y6, Y4
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y5
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y5
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y5
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y5
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y4, Y5
 	VMULPS      Y4, Y5, Y5
 	VPSLLD      $0x17, Y3, Y3
-	VSUBPS      vecConstf32avx2<>+352(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+320(SB), Y3, Y4
 	VFMADD213PS Y4, Y3, Y5
-	VANDPS      vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS      vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS       Y2, Y5, Y5
 	VMOVUPS     Y5, (AX)
@@ -925,32 +919,32 @@ singledone:
 	VANDPS      vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS      Y4, Y0, Y4
 	VMULPS      Y4, Y4, Y5
-	VMOVAPS     vecConstf32avx2<>+544(SB), Y6
-	VFMADD213PS vecConstf32avx2<>+576(SB), Y5, Y6
-	VFMADD213PS vecConstf32avx2<>+608(SB), Y5, Y6
-	VFMADD213PS vecConstf32avx2<>+640(SB), Y5, Y6
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y6
 	VFMADD213PS vecConstf32avx2<>+672(SB), Y5, Y6
-	VMOVAPS     vecConstf32avx2<>+704(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+736(SB), Y5, Y7
-	VFMADD213PS vecConstf32avx2<>+768(SB), Y5, Y7
-	VFMADD213PS vecConstf32avx2<>+800(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y5, Y6
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y7
 	VFMADD213PS vecConstf32avx2<>+832(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y7
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y7
 	VFMADD213PS Y6, Y4, Y7
 	VMULPS      Y4, Y7, Y7
 	VADDPS      Y1, Y7, Y4
 	VSUBPS      Y1, Y4, Y5
 	VSUBPS      Y5, Y7, Y5
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y6
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y5, Y6
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y5, Y6
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y5, Y6
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y6
 	VFMADD213PS vecConstf32avx2<>+992(SB), Y5, Y6
 	VFMADD213PS vecConstf32avx2<>+1024(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y5, Y6
 	VMULPS      Y5, Y6, Y6
 	VPSLLD      $0x17, Y4, Y4
-	VSUBPS      vecConstf32avx2<>+352(SB), Y4, Y5
+	VSUBPS      vecConstf32avx2<>+320(SB), Y4, Y5
 	VFMADD213PS Y5, Y4, Y6
-	VANDPS      vecConstf32avx2<>+1056(SB), Y3, Y3
+	VANDPS      vecConstf32avx2<>+1152(SB), Y3, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
 	VORPS       Y3, Y6, Y6
 	VMASKMOVPS  Y6, Y2, (AX)
@@ -972,8 +966,8 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1088(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1004,40 +998,40 @@ ntloop:
 	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y7, Y10
 	VMULPS       Y3, Y3, Y9
 	VMULPS       Y7, Y7, Y11
 	VFMADD213PS  Y3, Y9, Y5
 	VFMADD213PS  Y7, Y11, Y10
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
-	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y7
+	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1120(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1216(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+1056(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
@@ -1061,23 +1055,23 @@ ntsingleloop:
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
 	VMULPS       Y3, Y3, Y6
 	VFMADD213PS  Y3, Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
-	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
 	VMOVNTPS     Y5, (AX)
@@ -1106,40 +1100,40 @@ mainloop:
 	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y10
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y7, Y10
 	VMULPS       Y3, Y3, Y9
 	VMULPS       Y7, Y7, Y11
 	VFMADD213PS  Y3, Y9, Y5
 	VFMADD213PS  Y7, Y11, Y10
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
-	VSUBPS       vecConstf32avx2<>+352(SB), Y8, Y7
+	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1120(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1216(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+1056(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
 	VORPS        Y2, Y5, Y5
@@ -1163,23 +1157,23 @@ singleloop:
 	VMINPS       Y3, Y0, Y3
 	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
 	VMULPS       Y3, Y3, Y6
 	VFMADD213PS  Y3, Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
-	VSUBPS       vecConstf32avx2<>+352(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1120(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+1056(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
 	VORPS        Y2, Y5, Y5
 	VMOVUPS      Y5, (AX)
@@ -1201,23 +1195,23 @@ singledone:
 	VMINPS       Y4, Y0, Y4
 	VADDPS       Y4, Y4, Y4
 	VMOVAPS      Y1, Y5
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y6
 	VMULPS       Y4, Y4, Y7
 	VFMADD213PS  Y4, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
-	VSUBPS       vecConstf32avx2<>+352(SB), Y5, Y4
+	VSUBPS       vecConstf32avx2<>+320(SB), Y5, Y4
 	VFMADD213PS  Y4, Y5, Y6
-	VADDPS       vecConstf32avx2<>+1120(SB), Y6, Y4
+	VADDPS       vecConstf32avx2<>+1216(SB), Y6, Y4
 	VDIVPS       Y4, Y6, Y6
-	VANDPS       vecConstf32avx2<>+1056(SB), Y3, Y3
+	VANDPS       vecConstf32avx2<>+1152(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
 	VORPS        Y3, Y6, Y6
 	VMASKMOVPS   Y6, Y2, (AX)
@@ -1239,7 +1233,7 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1356,9 +1350,9 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1378,65 +1372,53 @@ row:
 
 ntloop:
 	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y8
+	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VMULPS       Y4, Y4, Y5
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
-	VFMADD213PS  Y6, Y4, Y7
-	VFMADD213PS  Y11, Y9, Y12
-	VADDPS       Y1, Y7, Y5
-	VADDPS       Y1, Y12, Y10
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y6, Y7, Y6
-	VSUBPS       Y11, Y12, Y11
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y5
-	VFNMADD231PS Y7, Y4, Y3
-	VFNMADD231PS Y12, Y9, Y5
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y5, 32(AX)
+	VMOVNTPS     Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1452,30 +1434,24 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  Y6, Y4, Y7
-	VADDPS       Y1, Y7, Y5
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y6, Y7, Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
 	ADDQ         $+32, AX
@@ -1492,65 +1468,53 @@ main:
 
 mainloop:
 	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y8
+	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VMULPS       Y4, Y4, Y5
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
-	VFMADD213PS  Y6, Y4, Y7
-	VFMADD213PS  Y11, Y9, Y12
-	VADDPS       Y1, Y7, Y5
-	VADDPS       Y1, Y12, Y10
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y6, Y7, Y6
-	VSUBPS       Y11, Y12, Y11
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y5
-	VFNMADD231PS Y7, Y4, Y3
-	VFNMADD231PS Y12, Y9, Y5
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1566,30 +1530,24 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  Y6, Y4, Y7
-	VADDPS       Y1, Y7, Y5
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y6, Y7, Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
@@ -1608,30 +1566,24 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
-	VFMADD213PS  Y7, Y5, Y8
-	VADDPS       Y1, Y8, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y8, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y8, Y8
 	VMAXPS       Y4, Y0, Y4
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y6, Y6
+	VFMADD213PS  Y6, Y7, Y8
 	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 
@@ -1652,9 +1604,9 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1681,38 +1633,38 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
 	VDIVPS       Y5, Y7, Y5
 	VDIVPS       Y6, Y12, Y6
 	VMAXPS       Y3, Y0, Y3
@@ -1736,22 +1688,22 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -1777,38 +1729,38 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
 	VDIVPS       Y5, Y7, Y5
 	VDIVPS       Y6, Y12, Y6
 	VMAXPS       Y3, Y0, Y3
@@ -1832,22 +1784,22 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -1868,22 +1820,22 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y8
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPSLLD       $0x14, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
+	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
@@ -2423,7 +2375,7 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2571,9 +2523,9 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2603,61 +2555,49 @@ ntloop:
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VMULPS       Y4, Y4, Y6
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
-	VFMADD213PS  Y7, Y4, Y8
-	VFMADD213PS  Y11, Y9, Y12
-	VADDPS       Y1, Y8, Y6
-	VADDPS       Y1, Y12, Y10
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y7, Y8, Y7
-	VSUBPS       Y11, Y12, Y11
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y6, Y8, Y8
-	VMULPS       Y10, Y12, Y12
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y5
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y12, Y9, Y5
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y5, 32(AX)
+	VMOVNTPS     Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -2676,30 +2616,24 @@ ntsingleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  Y6, Y4, Y7
-	VADDPS       Y1, Y7, Y5
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y6, Y7, Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
 	ADDQ         $+32, AX
@@ -2725,61 +2659,49 @@ mainloop:
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VMULPS       Y4, Y4, Y6
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y10, Y11
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y10, Y12
-	VFMADD213PS  Y7, Y4, Y8
-	VFMADD213PS  Y11, Y9, Y12
-	VADDPS       Y1, Y8, Y6
-	VADDPS       Y1, Y12, Y10
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y10, Y11
-	VSUBPS       Y7, Y8, Y7
-	VSUBPS       Y11, Y12, Y11
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y11, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y11, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y6, Y8, Y8
-	VMULPS       Y10, Y12, Y12
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y5
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y12, Y9, Y5
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -2798,30 +2720,24 @@ singleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y5, Y7
-	VFMADD213PS  Y6, Y4, Y7
-	VADDPS       Y1, Y7, Y5
-	VSUBPS       Y1, Y5, Y6
-	VSUBPS       Y6, Y7, Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y7
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
 	VMAXPS       Y3, Y0, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
@@ -2843,30 +2759,24 @@ singledone:
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1248(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1280(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y6, Y8
-	VFMADD213PS  Y7, Y5, Y8
-	VADDPS       Y1, Y8, Y6
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y7, Y8, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y8
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y8, Y8
 	VMAXPS       Y4, Y0, Y4
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1408(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1440(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1472(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1504(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1536(SB), Y6, Y6
+	VFMADD213PS  Y6, Y7, Y8
 	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 
@@ -2890,9 +2800,9 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2925,38 +2835,38 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y7, Y8, Y8
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y7
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y7, Y6, Y6
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y6, Y6, Y8
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y7
 	VDIVPS       Y6, Y8, Y6
 	VDIVPS       Y7, Y12, Y7
 	VMAXPS       Y3, Y0, Y3
@@ -2983,22 +2893,22 @@ ntsingleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -3029,38 +2939,38 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y6
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y7, Y8
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y7, Y8, Y8
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y7
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y7, Y6, Y6
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y6, Y6, Y8
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y7
 	VDIVPS       Y6, Y8, Y6
 	VDIVPS       Y7, Y12, Y7
 	VMAXPS       Y3, Y0, Y3
@@ -3087,22 +2997,22 @@ singleloop:
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -3126,22 +3036,22 @@ singledone:
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y8
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPSLLD       $0x14, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
+	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
@@ -3167,9 +3077,9 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -3198,38 +3108,38 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
 	VDIVPS       Y5, Y7, Y5
 	VDIVPS       Y6, Y12, Y6
 	VMAXPS       Y3, Y0, Y3
@@ -3258,22 +3168,22 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -3302,38 +3212,38 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y4, Y2, Y4
 	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y9, Y10
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
 	VMOVAPS      Y1, Y6
 	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y1, Y6, Y7
 	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y11, Y12, Y12
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y12, Y6
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y10, Y10, Y12
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
+	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
 	VDIVPS       Y5, Y7, Y5
 	VDIVPS       Y6, Y12, Y6
 	VMAXPS       Y3, Y0, Y3
@@ -3362,22 +3272,22 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1056(SB), Y4, Y5
+	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
 	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y5
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
+	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
 	VDIVPS       Y5, Y7, Y5
 	VMAXPS       Y3, Y0, Y3
 	VFNMADD231PS Y5, Y4, Y3
@@ -3401,22 +3311,22 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1056(SB), Y5, Y6
+	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
 	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y8
-	VADDPS       vecConstf32avx2<>+352(SB), Y8, Y6
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPSLLD       $0x14, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
+	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
 	VDIVPS       Y6, Y8, Y6
 	VMAXPS       Y4, Y0, Y4
 	VFNMADD231PS Y6, Y5, Y4
@@ -4280,9 +4190,9 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1152(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4302,55 +4212,53 @@ row:
 
 ntloop:
 	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y7
+	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y8, Y2, Y8
-	VMULPS       Y4, Y4, Y5
-	VMULPS       Y8, Y8, Y9
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y8, Y10, Y10
-	VADDPS       Y1, Y6, Y5
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y5, Y9
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y9, Y6, Y9
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y11, Y10, Y10
-	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y10, Y9
-	VDIVPS       Y5, Y6, Y5
-	VDIVPS       Y9, Y10, Y6
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y7, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y8, Y7
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VMOVNTPS     Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -4366,26 +4274,25 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
-	VMULPS       Y4, Y6, Y6
-	VADDPS       Y1, Y6, Y5
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
-	VDIVPS       Y5, Y6, Y5
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -4401,55 +4308,53 @@ main:
 
 mainloop:
 	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y7
+	VMOVUPS      32(CX), Y5
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y2, Y4
-	VMINPS       Y8, Y2, Y8
-	VMULPS       Y4, Y4, Y5
-	VMULPS       Y8, Y8, Y9
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y8, Y10, Y10
-	VADDPS       Y1, Y6, Y5
-	VADDPS       Y1, Y10, Y11
-	VSUBPS       Y1, Y5, Y9
-	VSUBPS       Y1, Y11, Y12
-	VSUBPS       Y9, Y6, Y9
-	VSUBPS       Y12, Y10, Y12
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y12, Y10
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y9, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y12, Y10
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y11, Y10, Y10
-	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
-	VADDPS       vecConstf32avx2<>+352(SB), Y10, Y9
-	VDIVPS       Y5, Y6, Y5
-	VDIVPS       Y9, Y10, Y6
+	VMINPS       Y6, Y2, Y6
 	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y7, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y8, Y7
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VMOVUPS      Y10, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -4465,26 +4370,25 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y2, Y4
-	VMULPS       Y4, Y4, Y5
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y5, Y6
-	VMULPS       Y4, Y6, Y6
-	VADDPS       Y1, Y6, Y5
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y7, Y6
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VADDPS       vecConstf32avx2<>+352(SB), Y6, Y5
-	VDIVPS       Y5, Y6, Y5
 	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y8
+	VFMADD213PS  Y8, Y6, Y7
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VFMADD213PS  Y5, Y6, Y7
+	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -4502,26 +4406,25 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y2, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y7
-	VMULPS       Y5, Y7, Y7
-	VADDPS       Y1, Y7, Y6
-	VSUBPS       Y1, Y6, Y8
-	VSUBPS       Y8, Y7, Y8
-	VMOVAPS      vecConstf32avx2<>+864(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+896(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+928(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+960(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+992(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+1024(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       vecConstf32avx2<>+352(SB), Y7, Y6
-	VDIVPS       Y6, Y7, Y6
 	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1792(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1824(SB), Y6, Y9
+	VFMADD213PS  Y9, Y7, Y8
+	VPERMPS      vecConstf32avx2<>+1856(SB), Y6, Y6
+	VFMADD213PS  Y6, Y7, Y8
+	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 
 next:
@@ -4541,10 +4444,10 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+352(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1920(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1952(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4571,36 +4474,36 @@ ntloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+1056(SB), Y7, Y7
+	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1152(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
 	VFMADD213PS  Y2, Y4, Y6
 	VFMADD213PS  Y2, Y7, Y9
-	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y7, Y9
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y8, Y9, Y9
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y7, Y9, Y9
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y8, Y8
+	VPADDD       Y5, Y4, Y4
+	VPADDD       Y8, Y7, Y7
+	VFMADD213PS  Y4, Y4, Y6
+	VFMADD213PS  Y7, Y7, Y9
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y2, Y9, Y9
 	VDIVPS       Y6, Y2, Y4
@@ -4622,21 +4525,21 @@ ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
 	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y4, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VPSLLD       $0x14, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y6
 	VADDPS       Y2, Y6, Y6
 	VDIVPS       Y6, Y2, Y4
 	VMOVNTPS     Y4, (AX)
@@ -4661,36 +4564,36 @@ mainloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+1056(SB), Y7, Y7
+	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1152(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
 	VFMADD213PS  Y2, Y4, Y6
 	VFMADD213PS  Y2, Y7, Y9
-	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y7, Y9
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y8, Y9, Y9
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y7, Y9, Y9
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y8, Y8
+	VPADDD       Y5, Y4, Y4
+	VPADDD       Y8, Y7, Y7
+	VFMADD213PS  Y4, Y4, Y6
+	VFMADD213PS  Y7, Y7, Y9
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y2, Y9, Y9
 	VDIVPS       Y6, Y2, Y4
@@ -4712,21 +4615,21 @@ singleloop:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+1056(SB), Y4, Y4
+	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y6
 	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y4, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VPSLLD       $0x14, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y6
 	VADDPS       Y2, Y6, Y6
 	VDIVPS       Y6, Y2, Y4
 	VMOVUPS      Y4, (AX)
@@ -4746,21 +4649,21 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
-	VXORPS       vecConstf32avx2<>+1056(SB), Y5, Y5
+	VXORPS       vecConstf32avx2<>+1152(SB), Y5, Y5
 	VMOVAPS      Y3, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
 	VDIVPS       Y7, Y2, Y5
 	VMASKMOVPS   Y5, Y4, (AX)
@@ -5111,8 +5014,8 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	SHLQ         $0x02, SI
 	SHLQ         $0x02, DI
 	SHLQ         $0x02, R8
-	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1984(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 
 row:
 	LEAQ    (CX)(DI*1), R11
@@ -5122,10 +5025,10 @@ row:
 	MOVQ    room+24(FP), R13
 	TESTQ   R13, R13
 	CMOVQEQ AX, R13
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y3
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y4
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y5
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y4
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y5
 	TESTQ   DX, DX
 	JZ      plain
 	MOVQ    n+64(FP), R9
@@ -5184,7 +5087,7 @@ addsingledone:
 	VMASKMOVPS (DX)(R10*1), Y6, Y8
 	VADDPS     Y8, Y7, Y7
 	VMASKMOVPS Y7, Y6, (R13)(R10*1)
-	VMOVAPS    vecConstf32avx2<>+1728(SB), Y8
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y8
 	VBLENDVPS  Y6, Y7, Y8, Y7
 	VMAXPS     Y7, Y2, Y2
 
@@ -5227,7 +5130,7 @@ maxsingledone:
 	SUBQ       R9, R14
 	VMOVUPS    (R14), Y6
 	VMASKMOVPS (CX)(R10*1), Y6, Y7
-	VMOVAPS    vecConstf32avx2<>+1728(SB), Y8
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y8
 	VBLENDVPS  Y6, Y7, Y8, Y7
 	VMAXPS     Y7, Y2, Y2
 
@@ -5244,12 +5147,12 @@ known:
 	VMAXPS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VBROADCASTSS scale+72(FP), Y3
-	VMULPS       vecConstf32avx2<>+96(SB), Y3, Y3
+	VMULPS       vecConstf32avx2<>+128(SB), Y3, Y3
 	VMULPS       Y3, Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y7
 	MOVQ         n+64(FP), R9
 	XORQ         R10, R10
 	SUBQ         $+32, R9
@@ -5270,24 +5173,22 @@ expmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y13, Y11
-	VPSLLD      $0x17, Y9, Y9
-	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y9, Y8, Y8
-	VMULPS      Y12, Y11, Y11
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
 	VMOVUPS     Y8, (R13)(R10*1)
 	VMOVUPS     Y11, 32(R13)(R10*1)
 	VADDPS      Y8, Y4, Y4
@@ -5304,24 +5205,22 @@ expmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y13, Y11
-	VPSLLD      $0x17, Y9, Y9
-	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y9, Y8, Y8
-	VMULPS      Y12, Y11, Y11
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
 	VMOVUPS     Y8, 64(R13)(R10*1)
 	VMOVUPS     Y11, 96(R13)(R10*1)
 	VADDPS      Y8, Y6, Y6
@@ -5343,15 +5242,14 @@ expsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y10, Y8
-	VPSLLD      $0x17, Y9, Y9
-	VMULPS      Y9, Y8, Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VMULPS      Y10, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPSLLD      $0x14, Y9, Y9
+	VPADDD      Y9, Y10, Y10
+	VFMADD213PS Y10, Y10, Y8
 	VMOVUPS     Y8, (R13)(R10*1)
 	VADDPS      Y8, Y4, Y4
 	ADDQ        $+32, R10
@@ -5372,15 +5270,14 @@ expsingledone:
 	VADDPS      Y1, Y9, Y2
 	VSUBPS      Y1, Y2, Y3
 	VSUBPS      Y3, Y9, Y3
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y3, Y9
-	VPSLLD      $0x17, Y2, Y2
-	VMULPS      Y2, Y9, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y3, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y3, Y9
+	VMULPS      Y3, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y2, Y3
+	VPSLLD      $0x14, Y2, Y2
+	VPADDD      Y2, Y3, Y3
+	VFMADD213PS Y3, Y3, Y9
 	VMASKMOVPS  Y9, Y8, (R13)(R10*1)
 	VANDPS      Y8, Y9, Y9
 	VADDPS      Y9, Y4, Y4
@@ -5396,7 +5293,7 @@ expdone:
 	VPERMILPS    $0xb1, X4, X2
 	VADDPS       X2, X4, X4
 	VBROADCASTSS X4, Y4
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y2
 	VDIVPS       Y4, Y2, Y2
 	CMPQ         R13, AX
 	JEQ          kept
@@ -5723,8 +5620,8 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+1760(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+2112(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -5755,32 +5652,32 @@ mainrow:
 	VMAXPS       Y10, Y1, Y10
 	VMOVAPS      Y2, Y8
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y7, Y8
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y10, Y11
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
 	VSUBPS       Y2, Y8, Y9
 	VSUBPS       Y2, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y9
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y10, Y12
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y9
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y10, Y12
-	VPSLLD       $0x17, Y8, Y8
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y8, Y9, Y9
-	VMULPS       Y11, Y12, Y12
+	VMULPS       Y7, Y9, Y9
+	VMULPS       Y10, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VPSLLD       $0x14, Y8, Y8
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y11, Y10, Y10
+	VFMADD213PS  Y7, Y7, Y9
+	VFMADD213PS  Y10, Y10, Y12
 	VMOVUPS      Y9, (R10)(R9*1)
 	VMOVUPS      Y12, 32(R10)(R9*1)
 	VADDPS       Y9, Y3, Y3
@@ -5812,19 +5709,19 @@ singlerow:
 	VFMADD213PS  Y4, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y2, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y5, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VMOVUPS      Y7, (R10)(R9*1)
 	VADDPS       Y7, Y3, Y3
 	ADDQ         SI, R10
@@ -5854,19 +5751,19 @@ tailrow:
 	VFMADD213PS  Y5, Y0, Y6
 	VMAXPS       Y6, Y1, Y6
 	VMOVAPS      Y2, Y7
-	VFMADD231PS  vecConstf32avx2<>+96(SB), Y6, Y7
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y2, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+192(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+224(SB), Y6, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+352(SB), Y6, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VPSLLD       $0x14, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
 	VMASKMOVPS   Y8, Y3, (AX)(R9*1)
 	VADDPS       Y8, Y4, Y4
 	ADDQ         SI, AX
@@ -5889,10 +5786,10 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -5926,7 +5823,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+1152(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+1248(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VADDPS     Y5, Y0, Y0
 
@@ -5959,10 +5856,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1728(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2016(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -5996,7 +5893,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+1728(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -6028,10 +5925,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+1696(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+448(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+96(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+1984(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -6065,7 +5962,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+1728(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -6081,15 +5978,15 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         16384(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -6116,24 +6013,22 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y14, Y12
-	VPSLLD      $0x17, Y10, Y10
-	VPSLLD      $0x17, Y13, Y13
-	VMULPS      Y10, Y9, Y9
-	VMULPS      Y13, Y12, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
+	VMULPS      Y11, Y9, Y9
+	VMULPS      Y14, Y12, Y12
+	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y13, Y14
+	VPSLLD      $0x14, Y10, Y10
+	VPSLLD      $0x14, Y13, Y13
+	VPADDD      Y10, Y11, Y11
+	VPADDD      Y13, Y14, Y14
+	VFMADD213PS Y11, Y11, Y9
+	VFMADD213PS Y14, Y14, Y12
 	VADDPS      Y9, Y5, Y5
 	VADDPS      Y12, Y6, Y6
 	VMOVUPS     64(DX)(R8*1), Y9
@@ -6148,24 +6043,22 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y14, Y12
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y14, Y12
-	VPSLLD      $0x17, Y10, Y10
-	VPSLLD      $0x17, Y13, Y13
-	VMULPS      Y10, Y9, Y9
-	VMULPS      Y13, Y12, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y14, Y12
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
+	VMULPS      Y11, Y9, Y9
+	VMULPS      Y14, Y12, Y12
+	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y13, Y14
+	VPSLLD      $0x14, Y10, Y10
+	VPSLLD      $0x14, Y13, Y13
+	VPADDD      Y10, Y11, Y11
+	VPADDD      Y13, Y14, Y14
+	VFMADD213PS Y11, Y11, Y9
+	VFMADD213PS Y14, Y14, Y12
 	VADDPS      Y9, Y7, Y7
 	VADDPS      Y12, Y8, Y8
 	ADDQ        $+128, R8
@@ -6186,15 +6079,14 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y9
-	VPSLLD      $0x17, Y10, Y10
-	VMULPS      Y10, Y9, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
+	VMULPS      Y11, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
+	VPSLLD      $0x14, Y10, Y10
+	VPADDD      Y10, Y11, Y11
+	VFMADD213PS Y11, Y11, Y9
 	VADDPS      Y9, Y5, Y5
 	ADDQ        $+32, R8
 	SUBQ        $+8, DI
@@ -6209,7 +6101,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+1728(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -6218,15 +6110,14 @@ expsingledone:
 	VADDPS      Y1, Y10, Y4
 	VSUBPS      Y1, Y4, Y11
 	VSUBPS      Y11, Y10, Y11
-	VMOVAPS     vecConstf32avx2<>+864(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+896(SB), Y11, Y10
-	VFMADD213PS vecConstf32avx2<>+928(SB), Y11, Y10
-	VFMADD213PS vecConstf32avx2<>+960(SB), Y11, Y10
-	VFMADD213PS vecConstf32avx2<>+992(SB), Y11, Y10
-	VFMADD213PS vecConstf32avx2<>+1024(SB), Y11, Y10
-	VFMADD213PS vecConstf32avx2<>+352(SB), Y11, Y10
-	VPSLLD      $0x17, Y4, Y4
-	VMULPS      Y4, Y10, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y10
+	VMULPS      Y11, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y11
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y11, Y11
+	VFMADD213PS Y11, Y11, Y10
 	VANDPS      Y9, Y10, Y10
 	VADDPS      Y10, Y5, Y5
 
@@ -6255,10 +6146,10 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
 	MOVQ    n+16(FP), DX
 	XORQ    BX, BX
 	SUBQ    $+32, DX
@@ -6338,17 +6229,17 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
 	CMPQ         n+56(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6360,11 +6251,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 
@@ -6446,13 +6337,13 @@ row:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+64(FP), Y1
 	VADDPS       Y1, Y4, Y4
 	VSQRTPS      Y4, Y4
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+48(FP)
 	JZ           alone
@@ -6467,13 +6358,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
 	CMPQ         n+56(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6485,11 +6376,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 
@@ -6891,17 +6782,17 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
 	CMPQ         n+80(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -6917,11 +6808,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 	VBROADCASTSS (R11), Y6
@@ -7042,13 +6933,13 @@ turned:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+88(FP), Y1
 	VADDPS       Y1, Y4, Y4
 	VSQRTPS      Y4, Y4
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+72(FP)
 	JZ           alone
@@ -7063,13 +6954,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
 	CMPQ         n+80(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7085,11 +6976,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+1792(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1152(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 	VBROADCASTSS (R11), Y8
@@ -7551,12 +7442,12 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	SHLQ         $0x02, SI
 	VCVTSI2SSQ   R8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+32, R8
@@ -7614,7 +7505,7 @@ row:
 	VBROADCASTSS eps+56(FP), Y2
 	VADDPS       Y2, Y1, Y1
 	VSQRTPS      Y1, Y1
-	VMOVAPS      vecConstf32avx2<>+352(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y3
 	VDIVPS       Y1, Y3, Y3
 	DECQ         m+40(FP)
 	JZ           alone
@@ -7629,8 +7520,8 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1152(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
 	CMPB    nt+60(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -7951,10 +7842,10 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+1888(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+1920(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -9259,14 +9150,14 @@ done:
 	VZEROUPPER
 	RET
 
-DATA vecConstf32avx2<>+0(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+4(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+8(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+12(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+16(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+20(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+24(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+28(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+0(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+4(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+8(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+12(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+16(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+20(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+24(SB)/4, $0x49c00000
+DATA vecConstf32avx2<>+28(SB)/4, $0x49c00000
 DATA vecConstf32avx2<>+32(SB)/4, $0x7fffffff
 DATA vecConstf32avx2<>+36(SB)/4, $0x7fffffff
 DATA vecConstf32avx2<>+40(SB)/4, $0x7fffffff
@@ -9283,471 +9174,559 @@ DATA vecConstf32avx2<>+80(SB)/4, $0x42ac0000
 DATA vecConstf32avx2<>+84(SB)/4, $0x42ac0000
 DATA vecConstf32avx2<>+88(SB)/4, $0x42ac0000
 DATA vecConstf32avx2<>+92(SB)/4, $0x42ac0000
-DATA vecConstf32avx2<>+96(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+100(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+104(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+108(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+112(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+116(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+120(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+124(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx2<>+128(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+132(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+136(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+140(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+144(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+148(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+152(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+156(SB)/4, $0x3f318000
-DATA vecConstf32avx2<>+160(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+164(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+168(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+172(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+176(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+180(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+184(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+188(SB)/4, $0xb95e8083
-DATA vecConstf32avx2<>+192(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+196(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+200(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+204(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+208(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+212(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+216(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+220(SB)/4, $0x3ab5f604
-DATA vecConstf32avx2<>+224(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+228(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+232(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+236(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+240(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+244(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+248(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+252(SB)/4, $0x3c0913b5
-DATA vecConstf32avx2<>+256(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+260(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+264(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+268(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+272(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+276(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+280(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+284(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx2<>+288(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+292(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+296(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+300(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+304(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+308(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+312(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+316(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx2<>+320(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+324(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+328(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+332(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+336(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+340(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+344(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+348(SB)/4, $0x3effffff
-DATA vecConstf32avx2<>+352(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+356(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+360(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+364(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+368(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+372(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+376(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+380(SB)/4, $0x3f800000
-DATA vecConstf32avx2<>+384(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+388(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+392(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+396(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+400(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+404(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+408(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+412(SB)/4, $0x42b20000
-DATA vecConstf32avx2<>+416(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+420(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+424(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+428(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+432(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+436(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+440(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+444(SB)/4, $0xc2d00000
-DATA vecConstf32avx2<>+448(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+452(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+456(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+460(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+464(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+468(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+472(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+476(SB)/4, $0x4b40007f
-DATA vecConstf32avx2<>+480(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+484(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+488(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+492(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+496(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+500(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+504(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+508(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+512(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+516(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+520(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+524(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+528(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+532(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+536(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+540(SB)/4, $0x40800000
-DATA vecConstf32avx2<>+544(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+548(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+552(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+556(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+560(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+564(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+568(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+572(SB)/4, $0x380137ee
-DATA vecConstf32avx2<>+576(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+580(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+584(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+588(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+592(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+596(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+600(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+604(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx2<>+608(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+612(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+616(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+620(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+624(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+628(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+632(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+636(SB)/4, $0x39bf6975
-DATA vecConstf32avx2<>+640(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+644(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+648(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+652(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+656(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+660(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+664(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+668(SB)/4, $0xbe17d377
-DATA vecConstf32avx2<>+672(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+676(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+680(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+684(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+688(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+692(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+696(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+700(SB)/4, $0xbfd05f42
-DATA vecConstf32avx2<>+704(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+708(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+712(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+716(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+720(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+724(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+728(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+732(SB)/4, $0xb5e71043
-DATA vecConstf32avx2<>+736(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+740(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+744(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+748(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+752(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+756(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+760(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+764(SB)/4, $0xb97d5c59
-DATA vecConstf32avx2<>+768(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+772(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+776(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+780(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+784(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+788(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+792(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+796(SB)/4, $0xbb2a2047
-DATA vecConstf32avx2<>+800(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+804(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+808(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+812(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+816(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+820(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+824(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+828(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx2<>+832(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+836(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+840(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+844(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+848(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+852(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+856(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+860(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx2<>+864(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+868(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+872(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+876(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+880(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+884(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+888(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+892(SB)/4, $0x3921847d
-DATA vecConstf32avx2<>+896(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+900(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+904(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+908(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+912(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+916(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+920(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+924(SB)/4, $0x3aaf83da
-DATA vecConstf32avx2<>+928(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+932(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+936(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+940(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+944(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+948(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+952(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+956(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx2<>+960(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+964(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+968(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+972(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+976(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+980(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+984(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+988(SB)/4, $0x3d6357b7
-DATA vecConstf32avx2<>+992(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+996(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1000(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1004(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1008(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1012(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1016(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1020(SB)/4, $0x3e75fdef
-DATA vecConstf32avx2<>+1024(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1028(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1032(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1036(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1040(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1044(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1048(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1052(SB)/4, $0x3f317218
-DATA vecConstf32avx2<>+1056(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1060(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1064(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1068(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1072(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1076(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1080(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1084(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1088(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1092(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1096(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1100(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1104(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1108(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1112(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1116(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1120(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1124(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1128(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1132(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1136(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1140(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1144(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1148(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1152(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1156(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1160(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1164(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1168(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1172(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1176(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1180(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1184(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1188(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1192(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1196(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1200(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1204(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1208(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1212(SB)/4, $0x411fadee
-DATA vecConstf32avx2<>+1216(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1220(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1224(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1228(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1232(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1236(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1240(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1244(SB)/4, $0xb63a0752
-DATA vecConstf32avx2<>+1248(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1252(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1256(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1260(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1264(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1268(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1272(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1276(SB)/4, $0xb93f6a2c
-DATA vecConstf32avx2<>+1280(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1284(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1288(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1292(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1296(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1300(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1304(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1308(SB)/4, $0x3be7d95d
-DATA vecConstf32avx2<>+1312(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1316(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1320(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1324(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1328(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1332(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1336(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1340(SB)/4, $0xbeeb1ce8
-DATA vecConstf32avx2<>+1344(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1348(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1352(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1356(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1360(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1364(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1368(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1372(SB)/4, $0xbf800000
-DATA vecConstf32avx2<>+1376(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1380(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1384(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1388(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1392(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1396(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1400(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1404(SB)/4, $0x3821fca2
-DATA vecConstf32avx2<>+1408(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1412(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1416(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1420(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1424(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1428(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1432(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1436(SB)/4, $0xb918f4df
-DATA vecConstf32avx2<>+1440(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1444(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1448(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1452(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1456(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1460(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1464(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1468(SB)/4, $0xbd570f83
-DATA vecConstf32avx2<>+1472(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1476(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1480(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1484(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1488(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1492(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1496(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1500(SB)/4, $0xbf93576f
-DATA vecConstf32avx2<>+1504(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1508(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1512(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1516(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1520(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1524(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1528(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1532(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1536(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1540(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1544(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1548(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1552(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1556(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1560(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1564(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1568(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1572(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1576(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1580(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1584(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1588(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1592(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1596(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1600(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1604(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1608(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1612(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1616(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1620(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1624(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1628(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1632(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1636(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1640(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1644(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1648(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1652(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1656(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1660(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1664(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1668(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1672(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1676(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1680(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1684(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1688(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1692(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1696(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1700(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1704(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1708(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1712(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1716(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1720(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1724(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1728(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1732(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1736(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1740(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1744(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1748(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1752(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1756(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+1760(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1764(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1768(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1772(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1776(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1780(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1784(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1788(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+1792(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1796(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1800(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1804(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1808(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1812(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1816(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1820(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+1824(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1828(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1832(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1836(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1840(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1844(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1848(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1852(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+1856(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1860(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1864(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1868(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1872(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1876(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1880(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1884(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+1888(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1892(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1896(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1900(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1904(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1908(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1912(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1916(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+1920(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1924(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1928(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1932(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1936(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1940(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1944(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+1948(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $1952
+DATA vecConstf32avx2<>+96(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+100(SB)/4, $0x3f7b95c2
+DATA vecConstf32avx2<>+104(SB)/4, $0x3f7837f0
+DATA vecConstf32avx2<>+108(SB)/4, $0x3f75fed7
+DATA vecConstf32avx2<>+112(SB)/4, $0x3f7504f3
+DATA vecConstf32avx2<>+116(SB)/4, $0x3f75672a
+DATA vecConstf32avx2<>+120(SB)/4, $0x3f7744fd
+DATA vecConstf32avx2<>+124(SB)/4, $0x3f7ac0c7
+DATA vecConstf32avx2<>+128(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+132(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+136(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+140(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+144(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+148(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+152(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+156(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx2<>+160(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+164(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+168(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+172(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+176(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+180(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+184(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+188(SB)/4, $0x3f318000
+DATA vecConstf32avx2<>+192(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+196(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+200(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+204(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+208(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+212(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+216(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+220(SB)/4, $0xb95e8083
+DATA vecConstf32avx2<>+224(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+228(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+232(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+236(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+240(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+244(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+248(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+252(SB)/4, $0x3d2aaed3
+DATA vecConstf32avx2<>+256(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+260(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+264(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+268(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+272(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+276(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+280(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+284(SB)/4, $0x3e2aae3b
+DATA vecConstf32avx2<>+288(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+292(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+296(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+300(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+304(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+308(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+312(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+316(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+320(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+324(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+328(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+332(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+336(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+340(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+344(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+348(SB)/4, $0x3f800000
+DATA vecConstf32avx2<>+352(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+356(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+360(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+364(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+368(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+372(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+376(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+380(SB)/4, $0x42b20000
+DATA vecConstf32avx2<>+384(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+388(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+392(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+396(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+400(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+404(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+408(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+412(SB)/4, $0xc2d00000
+DATA vecConstf32avx2<>+416(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+420(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+424(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+428(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+432(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+436(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+440(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+444(SB)/4, $0x4b40007f
+DATA vecConstf32avx2<>+448(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+452(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+456(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+460(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+464(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+468(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+472(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+476(SB)/4, $0x3ab5f604
+DATA vecConstf32avx2<>+480(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+484(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+488(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+492(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+496(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+500(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+504(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+508(SB)/4, $0x3c0913b5
+DATA vecConstf32avx2<>+512(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+516(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+520(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+524(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+528(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+532(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+536(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+540(SB)/4, $0x3d2aab3a
+DATA vecConstf32avx2<>+544(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+548(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+552(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+556(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+560(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+564(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+568(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+572(SB)/4, $0x3e2aaa58
+DATA vecConstf32avx2<>+576(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+580(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+584(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+588(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+592(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+596(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+600(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+604(SB)/4, $0x3effffff
+DATA vecConstf32avx2<>+608(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+612(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+616(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+620(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+624(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+628(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+632(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+636(SB)/4, $0x40800000
+DATA vecConstf32avx2<>+640(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+644(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+648(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+652(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+656(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+660(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+664(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+668(SB)/4, $0x380137ee
+DATA vecConstf32avx2<>+672(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+676(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+680(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+684(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+688(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+692(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+696(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+700(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx2<>+704(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+708(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+712(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+716(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+720(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+724(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+728(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+732(SB)/4, $0x39bf6975
+DATA vecConstf32avx2<>+736(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+740(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+744(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+748(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+752(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+756(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+760(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+764(SB)/4, $0xbe17d377
+DATA vecConstf32avx2<>+768(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+772(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+776(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+780(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+784(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+788(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+792(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+796(SB)/4, $0xbfd05f42
+DATA vecConstf32avx2<>+800(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+804(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+808(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+812(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+816(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+820(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+824(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+828(SB)/4, $0xb5e71043
+DATA vecConstf32avx2<>+832(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+836(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+840(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+844(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+848(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+852(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+856(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+860(SB)/4, $0xb97d5c59
+DATA vecConstf32avx2<>+864(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+868(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+872(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+876(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+880(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+884(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+888(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+892(SB)/4, $0xbb2a2047
+DATA vecConstf32avx2<>+896(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+900(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+904(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+908(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+912(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+916(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+920(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+924(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx2<>+928(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+932(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+936(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+940(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+944(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+948(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+952(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+956(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx2<>+960(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+964(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+968(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+972(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+976(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+980(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+984(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+988(SB)/4, $0x3921847d
+DATA vecConstf32avx2<>+992(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+996(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1000(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1004(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1008(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1012(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1016(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1020(SB)/4, $0x3aaf83da
+DATA vecConstf32avx2<>+1024(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1028(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1032(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1036(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1040(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1044(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1048(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1052(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx2<>+1056(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1060(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1064(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1068(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1072(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1076(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1080(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1084(SB)/4, $0x3d6357b7
+DATA vecConstf32avx2<>+1088(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1092(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1096(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1100(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1104(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1108(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1112(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1116(SB)/4, $0x3e75fdef
+DATA vecConstf32avx2<>+1120(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1124(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1128(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1132(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1136(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1140(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1144(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1148(SB)/4, $0x3f317218
+DATA vecConstf32avx2<>+1152(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1156(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1160(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1164(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1168(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1172(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1176(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1180(SB)/4, $0x80000000
+DATA vecConstf32avx2<>+1184(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1188(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1192(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1196(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1200(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1204(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1208(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1212(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1216(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1220(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1224(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1228(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1232(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1236(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1240(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1244(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1248(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1252(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1256(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1260(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1264(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1268(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1272(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1276(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1280(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1284(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1288(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1292(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1296(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1300(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1304(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1308(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1312(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1316(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1320(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1324(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1328(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1332(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1336(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1340(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1344(SB)/4, $0x39e642b7
+DATA vecConstf32avx2<>+1348(SB)/4, $0x3a4a6d3e
+DATA vecConstf32avx2<>+1352(SB)/4, $0xb98d8c1b
+DATA vecConstf32avx2<>+1356(SB)/4, $0xb940f65b
+DATA vecConstf32avx2<>+1360(SB)/4, $0x38510d33
+DATA vecConstf32avx2<>+1364(SB)/4, $0x37b3fff3
+DATA vecConstf32avx2<>+1368(SB)/4, $0x360dbf8b
+DATA vecConstf32avx2<>+1372(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1376(SB)/4, $0xbb73da01
+DATA vecConstf32avx2<>+1380(SB)/4, $0x39bbd27d
+DATA vecConstf32avx2<>+1384(SB)/4, $0x3ae89b5b
+DATA vecConstf32avx2<>+1388(SB)/4, $0xb8e600f5
+DATA vecConstf32avx2<>+1392(SB)/4, $0xb99ef2e6
+DATA vecConstf32avx2<>+1396(SB)/4, $0xb875b271
+DATA vecConstf32avx2<>+1400(SB)/4, $0xb68a3267
+DATA vecConstf32avx2<>+1404(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1408(SB)/4, $0x38ccfe25
+DATA vecConstf32avx2<>+1412(SB)/4, $0xbc1e878f
+DATA vecConstf32avx2<>+1416(SB)/4, $0xba9f1c20
+DATA vecConstf32avx2<>+1420(SB)/4, $0x3b2b4767
+DATA vecConstf32avx2<>+1424(SB)/4, $0x3a715b79
+DATA vecConstf32avx2<>+1428(SB)/4, $0x38e508ad
+DATA vecConstf32avx2<>+1432(SB)/4, $0x36ba665d
+DATA vecConstf32avx2<>+1436(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1440(SB)/4, $0x3d0f6eb9
+DATA vecConstf32avx2<>+1444(SB)/4, $0x3c101871
+DATA vecConstf32avx2<>+1448(SB)/4, $0xbc7a82b2
+DATA vecConstf32avx2<>+1452(SB)/4, $0xbc1484e5
+DATA vecConstf32avx2<>+1456(SB)/4, $0xbaeaa18c
+DATA vecConstf32avx2<>+1460(SB)/4, $0xb9215538
+DATA vecConstf32avx2<>+1464(SB)/4, $0xb6d08e9b
+DATA vecConstf32avx2<>+1468(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1472(SB)/4, $0x35ba5cd7
+DATA vecConstf32avx2<>+1476(SB)/4, $0x3d9b5758
+DATA vecConstf32avx2<>+1480(SB)/4, $0x3d698b8b
+DATA vecConstf32avx2<>+1484(SB)/4, $0x3c892614
+DATA vecConstf32avx2<>+1488(SB)/4, $0x3b152422
+DATA vecConstf32avx2<>+1492(SB)/4, $0x391e620f
+DATA vecConstf32avx2<>+1496(SB)/4, $0x36a83b8a
+DATA vecConstf32avx2<>+1500(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1504(SB)/4, $0xbea4fa5e
+DATA vecConstf32avx2<>+1508(SB)/4, $0xbe6e1ed3
+DATA vecConstf32avx2<>+1512(SB)/4, $0xbdb2ff79
+DATA vecConstf32avx2<>+1516(SB)/4, $0xbc8c277f
+DATA vecConstf32avx2<>+1520(SB)/4, $0xbae49e12
+DATA vecConstf32avx2<>+1524(SB)/4, $0xb8c23d50
+DATA vecConstf32avx2<>+1528(SB)/4, $0xb62bf607
+DATA vecConstf32avx2<>+1532(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1536(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+1540(SB)/4, $0x3e56aa43
+DATA vecConstf32avx2<>+1544(SB)/4, $0x3d598dc4
+DATA vecConstf32avx2<>+1548(SB)/4, $0x3bfc24f2
+DATA vecConstf32avx2<>+1552(SB)/4, $0x3a21d182
+DATA vecConstf32avx2<>+1556(SB)/4, $0x37e1aa58
+DATA vecConstf32avx2<>+1560(SB)/4, $0x3528f238
+DATA vecConstf32avx2<>+1564(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1568(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1572(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1576(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1580(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1584(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1588(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1592(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1596(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1600(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1604(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1608(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1612(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1616(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1620(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1624(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1628(SB)/4, $0x42b00f34
+DATA vecConstf32avx2<>+1632(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1636(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1640(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1644(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1648(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1652(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1656(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1660(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1664(SB)/4, $0x39a0e650
+DATA vecConstf32avx2<>+1668(SB)/4, $0x3a193608
+DATA vecConstf32avx2<>+1672(SB)/4, $0xb92280d5
+DATA vecConstf32avx2<>+1676(SB)/4, $0xb929e8a5
+DATA vecConstf32avx2<>+1680(SB)/4, $0x37813571
+DATA vecConstf32avx2<>+1684(SB)/4, $0x37d403c2
+DATA vecConstf32avx2<>+1688(SB)/4, $0x3681bd80
+DATA vecConstf32avx2<>+1692(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1696(SB)/4, $0xbb38b19d
+DATA vecConstf32avx2<>+1700(SB)/4, $0x39012961
+DATA vecConstf32avx2<>+1704(SB)/4, $0x3ab82e09
+DATA vecConstf32avx2<>+1708(SB)/4, $0x38bfd4fc
+DATA vecConstf32avx2<>+1712(SB)/4, $0xb9884dde
+DATA vecConstf32avx2<>+1716(SB)/4, $0xb8b25874
+DATA vecConstf32avx2<>+1720(SB)/4, $0xb6ff33b4
+DATA vecConstf32avx2<>+1724(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1728(SB)/4, $0x389037c7
+DATA vecConstf32avx2<>+1732(SB)/4, $0xbbfe4312
+DATA vecConstf32avx2<>+1736(SB)/4, $0xbae07c43
+DATA vecConstf32avx2<>+1740(SB)/4, $0x3b027d3c
+DATA vecConstf32avx2<>+1744(SB)/4, $0x3a8b41e9
+DATA vecConstf32avx2<>+1748(SB)/4, $0x393cdcf6
+DATA vecConstf32avx2<>+1752(SB)/4, $0x37267843
+DATA vecConstf32avx2<>+1756(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1760(SB)/4, $0x3cf1a760
+DATA vecConstf32avx2<>+1764(SB)/4, $0x3c145617
+DATA vecConstf32avx2<>+1768(SB)/4, $0xbc44ed46
+DATA vecConstf32avx2<>+1772(SB)/4, $0xbc14b185
+DATA vecConstf32avx2<>+1776(SB)/4, $0xbb1f5f3a
+DATA vecConstf32avx2<>+1780(SB)/4, $0xb98bf83f
+DATA vecConstf32avx2<>+1784(SB)/4, $0xb72d946a
+DATA vecConstf32avx2<>+1788(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1792(SB)/4, $0x358390da
+DATA vecConstf32avx2<>+1796(SB)/4, $0x3d87088b
+DATA vecConstf32avx2<>+1800(SB)/4, $0x3d613e7a
+DATA vecConstf32avx2<>+1804(SB)/4, $0x3ca118d1
+DATA vecConstf32avx2<>+1808(SB)/4, $0x3b60ba8d
+DATA vecConstf32avx2<>+1812(SB)/4, $0x398afd86
+DATA vecConstf32avx2<>+1816(SB)/4, $0x36ff736b
+DATA vecConstf32avx2<>+1820(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1824(SB)/4, $0xbe9b8cf9
+DATA vecConstf32avx2<>+1828(SB)/4, $0xbe6896c2
+DATA vecConstf32avx2<>+1832(SB)/4, $0xbdc38249
+DATA vecConstf32avx2<>+1836(SB)/4, $0xbcb88808
+DATA vecConstf32avx2<>+1840(SB)/4, $0xbb37d34d
+DATA vecConstf32avx2<>+1844(SB)/4, $0xb927c177
+DATA vecConstf32avx2<>+1848(SB)/4, $0xb669c074
+DATA vecConstf32avx2<>+1852(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1856(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+1860(SB)/4, $0x3e649ef9
+DATA vecConstf32avx2<>+1864(SB)/4, $0x3d8316f4
+DATA vecConstf32avx2<>+1868(SB)/4, $0x3c349e5e
+DATA vecConstf32avx2<>+1872(SB)/4, $0x3a86ea12
+DATA vecConstf32avx2<>+1876(SB)/4, $0x383b8077
+DATA vecConstf32avx2<>+1880(SB)/4, $0x354a4a3c
+DATA vecConstf32avx2<>+1884(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1888(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1892(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1896(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1900(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1904(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1908(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1912(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1916(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+1920(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1924(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1928(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1932(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1936(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1940(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1944(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1948(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1952(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1956(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1960(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1964(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1968(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1972(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1976(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1980(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1984(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1988(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1992(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+1996(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2000(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2004(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2008(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2012(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2016(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2020(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2024(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2028(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2032(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2036(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2040(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2044(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2048(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2052(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2056(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2060(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2064(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2068(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2072(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2076(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2080(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2084(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2088(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2092(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2096(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2100(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2104(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2108(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2112(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2116(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2120(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2124(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2128(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2132(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2136(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2140(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2144(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2148(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2152(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2156(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2160(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2164(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2168(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2172(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2176(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2180(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2184(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2188(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2192(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2196(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2200(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2204(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2208(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2212(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2216(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2220(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2224(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2228(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2232(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2236(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2240(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2244(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2248(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2252(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2256(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2260(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2264(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2268(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2272(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2276(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2280(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2284(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2288(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2292(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2296(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2300(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2304
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -20,12 +20,16 @@ func (g *gen) stride() int {
 	return g.isa.Bytes
 }
 
-// mem is the address of a constant, which enters the table at its first use.
-func (g *gen) mem(k konst) operand.Mem {
-	at := slices.Index(g.table, uint64(k))
+// mem is the address of a constant.
+func (g *gen) mem(k konst) operand.Mem { return g.lanesMem(uint64(k)) }
+
+// lanesMem is the address of a constant, or of a vector of one for each lane. It enters the table at its
+// first use.
+func (g *gen) lanesMem(bits ...uint64) operand.Mem {
+	at := slices.IndexFunc(g.table, func(other []uint64) bool { return slices.Equal(other, bits) })
 	if at < 0 {
 		at = len(g.table)
-		g.table = append(g.table, uint64(k))
+		g.table = append(g.table, bits)
 	}
 	return operand.NewDataAddr(g.symbol("Const"), at*g.stride())
 }
@@ -34,8 +38,9 @@ func (g *gen) mem(k konst) operand.Mem {
 func (g *gen) constants() {
 	g.StaticGlobal(g.symbol("Const").Name)
 	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, k := range g.table {
+	for i, bits := range g.table {
 		for off := 0; off < g.stride(); off += g.size {
+			k := bits[off/g.size%len(bits)]
 			if g.size == 4 {
 				g.AddDatum(i*g.stride()+off, operand.U32(k))
 			} else {

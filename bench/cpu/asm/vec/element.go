@@ -20,6 +20,10 @@ type element struct {
 
 	expQ, exp2m1, exp2up, erf, gelu []float64
 	erfMax, geluFitted              float64
+
+	// Of float32 alone, for lookups.
+	expQEighths, exp2m1Eighths []float64
+	geluTail, geluTanhTail     pieces
 }
 
 var float32s = element{
@@ -27,6 +31,8 @@ var float32s = element{
 	ln2Hi: 355.0 / 512, ln2Lo: math.Ln2 - 355.0/512,
 	expMax: 89, expMin: -104, tanhMax: 10,
 	expQ: expQF32, exp2m1: exp2m1F32, exp2up: exp2upF32, erf: erfF32, erfMax: 4, gelu: geluF32, geluFitted: 5.75,
+	expQEighths: expQEighthsF32, exp2m1Eighths: exp2m1EighthsF32,
+	geluTail: geluTailF32, geluTanhTail: geluTanhTailF32,
 }
 
 var float64s = element{

@@ -19,7 +19,7 @@ type gen struct {
 	*build.Context
 	element
 	isa    simd.ISA
-	table  []uint64                // constants in use, as bits
+	table  [][]uint64              // constants in use, as bits: one for all lanes, or one for each
 	pinned map[uint64]reg.Register // those in registers throughout the function
 	queue  *[]instruction          // see interleave
 }

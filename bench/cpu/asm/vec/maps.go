@@ -45,13 +45,16 @@ func (g *gen) maps() {
 	magic := g.num(g.magic())
 	gelu := []konst{g.num(0), magic, g.num(g.flushed())}
 	geluTanh := []konst{g.num(0), magic, g.num(g.geluTanhMax())}
-	silu := []konst{g.num(0), magic, g.num(g.siluMax())}
+	if g.looksUp() {
+		gelu, geluTanh = g.tailedPins(g.geluTail), g.tailedPins(g.geluTanhTail)
+	}
+	silu := []konst{g.num(0), g.powerMagic(), g.num(g.siluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
 	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	same := func(x reg.Register, _ args) reg.Register { return x }
-	sigmoid := []konst{g.num(g.sigmoidMax()), g.num(-g.sigmoidMax()), g.num(1), magic}
+	sigmoid := []konst{g.num(g.sigmoidMax()), g.num(-g.sigmoidMax()), g.num(1), g.powerMagic()}
 	// Not multiplied and added at once: beside a store that takes Zen 5 one and a half cycles for a
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }

@@ -11,7 +11,7 @@ import (
 // exp and tanh go through e^x = 2^n e^r, n = round(x/ln2), r = x - n ln2; erf and
 // gelu, whose exponent is a polynomial already, through 2^y = 2^n (1 + s), n =
 // round(y), f = y - n, s = 2^f - 1 = f R(f). See fit/targets.go for the
-// polynomials.
+// polynomials, and lookup.go for where n is a multiple of 1/8.
 
 // horner is the polynomial c in x, the lowest coefficient first.
 func (g *gen) horner(c []float64, x reg.Register) reg.Register {
@@ -66,13 +66,13 @@ func (g *gen) clampMagnitude(x reg.Register, limit konst) reg.Register {
 	return a
 }
 
-// split returns magic + n, n = round(x/ln2), and turns x into r = x - n ln2;
+// split returns magic + n, n = x/ln2 rounded as magic does, and turns x into r = x - n ln2;
 // magic must be pinned.
-func (g *gen) split(x reg.Register) (t, n reg.Register) {
+func (g *gen) split(x reg.Register, magic konst) (t, n reg.Register) {
 	t, n = g.vector(), g.vector()
-	g.set(g.num(g.magic()), t)
+	g.set(magic, t)
 	g.op("VFMADD231", g.num(math.Log2E), x, t)
-	g.op("VSUB", g.num(g.magic()), t, n)
+	g.op("VSUB", magic, t, n)
 	g.op("VFNMADD231", g.num(g.ln2Hi), n, x)
 	g.op("VFNMADD231", g.num(g.ln2Lo), n, x)
 	return t, n
@@ -84,10 +84,10 @@ func (g *gen) expReduced(r reg.Register) reg.Register {
 }
 
 // splitBinary returns magic + n and f of y itself.
-func (g *gen) splitBinary(y reg.Register) (t, f reg.Register) {
+func (g *gen) splitBinary(y reg.Register, magic konst) (t, f reg.Register) {
 	t, f = g.vector(), g.vector()
-	g.op("VADD", g.num(g.magic()), y, t)
-	g.op("VSUB", g.num(g.magic()), t, f)
+	g.op("VADD", magic, y, t)
+	g.op("VSUB", magic, t, f)
 	g.op("VSUB", f, y, f)
 	return t, f
 }
@@ -96,7 +96,7 @@ func (g *gen) splitBinary(y reg.Register) (t, f reg.Register) {
 func (g *gen) exp(x reg.Register) reg.Register {
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.expMax))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(g.expMin))], x)
-	_, n := g.split(x)
+	_, n := g.split(x, g.num(g.magic()))
 	p := g.expReduced(x)
 	if g.wide() {
 		g.op("VSCALEF", n, p, p)
@@ -131,10 +131,19 @@ func (g *gen) expPins() []konst {
 func (g *gen) expMinFlushed() konst { return g.num(-float64(g.bias) * math.Ln2) }
 
 // expNonPositive is e^x for x <= 0 (or a little above): one instruction less
-// on AVX-512 and six on AVX2 than exp. Denormal results may be 0.
+// on AVX-512 and six on AVX2 than exp. Results below the least normal number are anything
+// from 0 to it.
 func (g *gen) expNonPositive(x reg.Register) reg.Register {
 	g.op("VMAX", x, g.pinned[uint64(g.expMinFlushed())], x)
-	t, _ := g.split(x)
+	return g.power(x)
+}
+
+// power is e^x where shift gives 2^n.
+func (g *gen) power(x reg.Register) reg.Register {
+	if g.looksUp() {
+		return g.expByEighths(x)
+	}
+	t, _ := g.split(x, g.num(g.magic()))
 	p := g.expReduced(x)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
@@ -142,7 +151,7 @@ func (g *gen) expNonPositive(x reg.Register) reg.Register {
 }
 
 // exp2NonPositive is 2^x for x <= 0 (or a little above): of the scaled arguments of a
-// softmax, two instructions less than expNonPositive. Denormal results may be 0. AVX-512 takes
+// softmax, two instructions less than expNonPositive. Small results are as there. AVX-512 takes
 // 2^x = 2^floor(x) 2^f with f = x - floor(x), each factor by an instruction that knows -Inf.
 func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
 	if g.wide() {
@@ -160,7 +169,7 @@ func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
 // pinExp2NonPositive keeps what exp2NonPositive needs in registers.
 func (g *gen) pinExp2NonPositive() {
 	if !g.wide() {
-		g.pin(g.exp2MinFlushed(), g.num(g.magic()))
+		g.pin(g.exp2MinFlushed(), g.powerMagic())
 	}
 }
 
@@ -169,7 +178,10 @@ func (g *gen) exp2MinFlushed() konst { return g.num(-float64(g.bias)) }
 
 // exp2 is 2^x within the range of shift.
 func (g *gen) exp2(x reg.Register) reg.Register {
-	t, f := g.splitBinary(x)
+	if g.looksUp() {
+		return g.exp2ByEighths(x)
+	}
+	t, f := g.splitBinary(x, g.num(g.magic()))
 	p := g.horner(append([]float64{1}, g.exp2m1...), f)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
@@ -190,7 +202,7 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 func (g *gen) tanh(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.tanhMax))
 	g.op("VADD", a, a, a)
-	t, _ := g.split(a)
+	t, _ := g.split(a, g.num(g.magic()))
 	s, square := g.horner(g.expQ, a), g.vector()
 	g.op("VMUL", a, a, square)
 	g.op("VFMADD213", a, square, s)
@@ -209,7 +221,7 @@ func (g *gen) erfOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.erfMax))
 	h := g.poly(negated(g.erf), a)
 	g.op("VMUL", a, h, h)
-	t, f := g.splitBinary(h)
+	t, f := g.splitBinary(h, g.num(g.magic()))
 	s := g.horner(g.exp2m1, f)
 	g.op("VMUL", f, s, s)
 	g.shift(t)
@@ -221,6 +233,9 @@ func (g *gen) erfOf(x reg.Register) reg.Register {
 
 // geluOf is max(x, 0) - |x| 2^-G(|x|).
 func (g *gen) geluOf(x reg.Register) reg.Register {
+	if g.looksUp() {
+		return g.tailed(g.geluTail, x)
+	}
 	a := g.clampMagnitude(x, g.num(g.flushed()))
 	h := g.poly(negated(g.gelu), a)
 	p := g.exp2(h)
@@ -234,11 +249,7 @@ func (g *gen) siluOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.siluMax()))
 	r := g.vector()
 	g.op("VOR", g.signBit(), a, r)
-	t, _ := g.split(r)
-	p := g.expReduced(r)
-	g.shift(t)
-	g.op("VMUL", t, p, p)
-	return g.gated(x, a, p)
+	return g.gated(x, a, g.power(r))
 }
 
 // gated is max(x, 0) - a t / (1 + t).
@@ -254,6 +265,9 @@ func (g *gen) gated(x, a, t reg.Register) reg.Register {
 // geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z = 2^(|x| (c1 + c3 x^2)) and
 // z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
 func (g *gen) geluTanh(x reg.Register) reg.Register {
+	if g.looksUp() {
+		return g.tailed(g.geluTanhTail, x)
+	}
 	a := g.clampMagnitude(x, g.num(g.geluTanhMax()))
 	c1, c3 := geluTanhExponent()
 	square, r := g.vector(), g.vector()
@@ -280,10 +294,7 @@ func (g *gen) sigmoid(x reg.Register) reg.Register {
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.sigmoidMax()))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(-g.sigmoidMax()))], x)
 	g.op("VXOR", g.signBit(), x, x)
-	t, _ := g.split(x)
-	p := g.expReduced(x)
-	g.shift(t)
-	g.op("VMUL", t, p, p)
+	p := g.power(x)
 	one := g.pinned[uint64(g.num(1))]
 	g.op("VADD", one, p, p)
 	return g.quotient(one, p)

@@ -55,14 +55,13 @@ func (g *gen) nearExp() *near {
 	if g.wide() {
 		return nil
 	}
+	reach := math.Floor(float64(g.bias-2) * math.Ln2)
+	if g.looksUp() {
+		return &near{reach, []konst{g.powerMagic()}, g.power}
+	}
 	magic := g.num(math.Ldexp(1.5, g.mantissa)) // leaves n in the lowest bits
-	return &near{math.Floor(float64(g.bias-2) * math.Ln2), []konst{magic}, func(x reg.Register) reg.Register {
-		t, n := g.vector(), g.vector()
-		g.set(magic, t)
-		g.op("VFMADD231", g.num(math.Log2E), x, t)
-		g.op("VSUB", magic, t, n)
-		g.op("VFNMADD231", g.num(g.ln2Hi), n, x)
-		g.op("VFNMADD231", g.num(g.ln2Lo), n, x)
+	return &near{reach, []konst{magic}, func(x reg.Register) reg.Register {
+		t, _ := g.split(x, magic)
 		p := g.expReduced(x)
 		g.shift(t)
 		g.emit("VPADD"+g.whole(), t, p, p)

@@ -19,6 +19,9 @@ import (
 //   - gelu: gelu(x) = max(x, 0) - |x| 2^-G(|x|), G(x) = 1 - log2 erfc(x/sqrt 2).
 //     Error relative to |x|.
 //
+//   - expQEighths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8. Error relative to
+//     the power, which is 1 here.
+//
 // The polynomials of erf and gelu are in powers of x, badly conditioned for large x
 // but exact near 0: what errors do is as large as the weight, which decays faster.
 //
@@ -31,17 +34,37 @@ var targets = []target{
 	{"exp2m1F64", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 64, 10},
 	{"exp2upF32", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 32, 5},
 	{"exp2upF64", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 64, 10},
+	{"expQEighthsF32", "(e^r - 1 - r) / r^2 on [-ln2/16, ln2/16].", expQ, square, -0.043323, 0.043323, 32, 2},
+	{"exp2m1EighthsF32", "(2^f - 1) / f on [-1/16, 1/16].", exp2m1, magnitude, -1. / 16, 1. / 16, 32, 2},
 	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9},
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24},
 	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8},
 	{"geluF64", "1 - log2(erfc(x / sqrt(2))) on [0, 8.5].", geluExponent, geluWeight, 0, 8.5, 64, 23},
 }
 
+// pieces lists what is fitted piece by piece, for both forms of gelu: gelu(x) = max(x, 0) - |x| T(|x|).
+// The error of T is that of gelu relative to |x|. The last piece begins where T is about a unit in the
+// last place of 1.
+var pieces = []piecewise{
+	{"geluTailF32", "erfc(x / sqrt(2)) / 2 by pieces of 5.25/6.5.", geluTail, 5.25 / 6.5, 32, 6},
+	{"geluTanhTailF32", "1 / (1 + e^(2 sqrt(2/pi) (x + 0.044715 x^3))) by pieces of 4.95/6.5.", geluTanhTail, 4.95 / 6.5, 32, 6},
+}
+
+func geluTail(x *big.Float) *big.Float {
+	return quo(erfc(quo(x, new(big.Float).SetPrec(precision).Sqrt(num(2)))), num(2))
+}
+
+func geluTanhTail(x *big.Float) *big.Float {
+	c := mul(num(2), new(big.Float).SetPrec(precision).Sqrt(quo(num(2), pi())))
+	cubic := mul(num(0.044715), mul(x, mul(x, x)))
+	return quo(num(1), add(num(1), exp(mul(c, add(x, cubic)))))
+}
+
 func inverse(f func(*big.Float) *big.Float) func(*big.Float) *big.Float {
 	return func(x *big.Float) *big.Float { return quo(num(1), f(x)) }
 }
 
-// expQ and its weight are never asked for at 0: the grid is even.
+// expQ is never asked for at 0, nor a weight that is 0 there: the grid is even.
 func expQ(r *big.Float) *big.Float {
 	return quo(sub(sub(exp(r), num(1)), r), mul(r, r))
 }
@@ -49,6 +72,10 @@ func expQ(r *big.Float) *big.Float {
 func expQWeight(r *big.Float) *big.Float {
 	return zero().Abs(quo(mul(r, r), sub(exp(r), num(1))))
 }
+
+func square(r *big.Float) *big.Float { return mul(r, r) }
+
+func magnitude(f *big.Float) *big.Float { return zero().Abs(f) }
 
 func exp2m1(f *big.Float) *big.Float {
 	if f.Sign() == 0 {
