@@ -78,6 +78,7 @@ func (o *computed) add(m computed) {
 	for j, code := range m.Warnings {
 		o.warn(code, "%s", m.Notes[j])
 	}
+	o.judgeScatter()
 }
 
 // gflops of the best sample.
@@ -188,6 +189,17 @@ func (m *Measurement) warn(code schema.Code, format string, args ...any) {
 	g := guarded{codes: m.Warnings, notes: m.Notes}
 	g.warn(code, format, args...)
 	m.Warnings, m.Notes = g.codes, g.notes
+}
+
+// judgeScatter flags samples that scatter, and takes the flag back from those that do not now that others are
+// pooled with them.
+func (m *Measurement) judgeScatter() {
+	if i := slices.Index(m.Warnings, schema.Unstable); i >= 0 {
+		m.Warnings, m.Notes = slices.Delete(m.Warnings, i, i+1), slices.Delete(m.Notes, i, i+1)
+	}
+	if s := stat.Summarize(m.Seconds, stat.Smaller); s.Std > mostVariation*s.Mean {
+		m.warn(schema.Unstable, "the standard deviation of the samples is %.0f%% of their mean", 100*s.Std/s.Mean)
+	}
 }
 
 // energy is what a case took, given the FLOP and bytes of one execution; nil if no meter

@@ -134,9 +134,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	if err != nil {
 		return m, err
 	}
-	if s := stat.Summarize(m.Seconds, stat.Smaller); s.Std > mostVariation*s.Mean {
-		m.warn(schema.Unstable, "the standard deviation of the samples is %.0f%% of their mean", 100*s.Std/s.Mean)
-	}
+	m.judgeScatter()
 	return m, nil
 }
 

@@ -212,6 +212,32 @@ func TestLongFirstExecution(t *testing.T) {
 	}
 }
 
+// Whether samples scatter is told of those that are published: of a case that is measured twice, of both together.
+func TestScatterOfPooledSamples(t *testing.T) {
+	steady := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	slower := []float64{1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5}
+	apart := []float64{1, 1, 1.3} // by 0.16 of the mean
+	for name, c := range map[string]struct {
+		first, second []float64
+		want          []schema.Code
+	}{
+		"of one level each": {steady, slower, []schema.Code{schema.NoisyHost, schema.Unstable}},
+		"diluted":           {apart, slices.Repeat(steady, 3), []schema.Code{schema.NoisyHost}},
+		"never":             {steady, steady, []schema.Code{schema.NoisyHost}},
+		"both":              {apart, apart, []schema.Code{schema.NoisyHost, schema.Unstable}},
+	} {
+		m := [2]computed{{Measurement: Measurement{Seconds: slices.Clone(c.first)}}, {Measurement: Measurement{Seconds: c.second}}}
+		for i := range m {
+			m[i].judgeScatter()
+			m[i].warn(schema.NoisyHost, "a neighbour")
+		}
+		m[0].add(m[1])
+		if slices.Sort(m[0].Warnings); !slices.Equal(m[0].Warnings, c.want) || len(m[0].Notes) != len(c.want) {
+			t.Errorf("%s: %v %q, want %v", name, m[0].Warnings, m[0].Notes, c.want)
+		}
+	}
+}
+
 func TestJoin(t *testing.T) {
 	decided := func(low, high float64, codes ...schema.Code) Comparison {
 		return Comparison{
