@@ -58,6 +58,9 @@ func TestMatmulCurve(t *testing.T) {
 			if e.Efficiency == 0 {
 				t.Errorf("%s: no efficiency of %v on %d threads", mode, s, e.Threads)
 			}
+			if e.Efficiency > 0.8 && *e.MemoryBound {
+				t.Errorf("%s: %v on %d threads is at %g of the register peak, and bound by memory", mode, s, e.Threads, e.Efficiency)
+			}
 		}
 		slices.Sort(scaled)
 		if !slices.Equal(scaled, []int{1, 2, 3, 4}) {

@@ -88,31 +88,43 @@ func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Sh
 
 // finishOperations holds the operations against the ceilings, which are all known by now.
 func (c *Calibrator) finishOperations() {
+	const list = "operation_profiles"
 	for i := range c.Device.OperationProfiles {
 		e := &c.Device.OperationProfiles[i]
-		flag := func(code schema.Code, format string, args ...any) {
-			if !slices.Contains(e.Warnings, code) {
-				c.warn(code, fmt.Sprintf("/operation_profiles/%d", i), format, args...)
-				e.Warnings = append(e.Warnings, code)
-			}
-		}
 		if peak := c.peak(e.DType, Place{Threads: e.Threads}); peak > 0 && e.GFLOPS != nil {
 			rate := e.WithoutPadding(e.GFLOPS.Best)
 			e.Efficiency = rate / peak
 			switch {
 			case e.Efficiency > boundTolerance:
-				flag(schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", rate, peak)
+				c.flag(e, list, i, schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", rate, peak)
 			case e.Efficiency > 1:
-				flag(schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", rate, peak)
+				c.flag(e, list, i, schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", rate, peak)
 			}
 		}
+	}
+	c.finishTraffic(list, c.Device.OperationProfiles)
+	c.Device.LatencyTables = latencyTables(c.Device.OperationProfiles)
+}
+
+// flag adds a warning to an entry of a list, once.
+func (c *Calibrator) flag(e *schema.Compute, list string, index int, code schema.Code, format string, args ...any) {
+	if !slices.Contains(e.Warnings, code) {
+		c.warn(code, fmt.Sprintf("/%s/%d", list, index), format, args...)
+		e.Warnings = append(e.Warnings, code)
+	}
+}
+
+// finishTraffic holds the entries of a list against what the level of their tensors does, and says on which side of
+// its ridge point they lie.
+func (c *Calibrator) finishTraffic(list string, entries []schema.Compute) {
+	for i := range entries {
+		e := &entries[i]
 		if e.Traffic = c.traffic(e); e.Traffic != nil && e.Traffic.PeakGBps > boundTolerance*e.Traffic.CeilingGBps {
-			flag(schema.Cached, "%.1f GB/s are above the %.1f of %s in %s: a part of it came from a level nearer to the core",
+			c.flag(e, list, i, schema.Cached, "%.1f GB/s are above the %.1f of %s in %s: a part of it came from a level nearer to the core",
 				e.Traffic.PeakGBps, e.Traffic.CeilingGBps, e.Traffic.CeilingOf, e.Traffic.Level)
 		}
 		c.boundBy(e)
 	}
-	c.Device.LatencyTables = latencyTables(c.Device.OperationProfiles)
 }
 
 // traffic holds what an operation moves against the best that the kernels of bandwidth do in the

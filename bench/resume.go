@@ -192,8 +192,9 @@ func (e *Earlier) computed(i int) (computed, error) {
 		}
 		m.shape = dims(p.Dims, entry.InputShape...)
 	}
+	derived := []schema.Code{schema.Implausible, schema.AbovePeak, schema.Cached}
 	for _, w := range e.Warnings {
-		if w.Path == fmt.Sprintf("/compute/%d", i) && w.Code != schema.Implausible && w.Code != schema.AbovePeak {
+		if w.Path == fmt.Sprintf("/compute/%d", i) && !slices.Contains(derived, w.Code) {
 			m.warn(w.Code, "%s", w.Message)
 		}
 	}

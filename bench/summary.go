@@ -6,8 +6,7 @@ import (
 	"hwcal/schema"
 )
 
-// finish derives the summary and what depends on it: which side of the ridge
-// point an operation lies.
+// finish derives the summary, and holds what was measured against what bounds it.
 func (c *Calibrator) finish() {
 	c.addComputed()
 	c.boundFusion()
@@ -17,9 +16,7 @@ func (c *Calibrator) finish() {
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
 	c.missing()
-	for i := range dev.Compute {
-		c.boundBy(&dev.Compute[i])
-	}
+	c.finishTraffic("compute", dev.Compute)
 	c.finishOperations()
 	above := func(field string, got float64, unit string, theory schema.Peak) {
 		if got > theory.Value {
