@@ -62,11 +62,16 @@ func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp
 	return nil
 }
 
-// bound says on which side of the ridge point the fused chain lies.
+// bound says on which side of the ridge point the fused chain lies: of that of the level where its tensors live,
+// which is the memory where the caches are cold.
 func (c *Calibrator) bound(e *schema.Fusion) string {
 	intensity := float64(e.FLOP) / float64(e.FusedBytes)
 	text := fmt.Sprintf("%.3g FLOP/byte", intensity)
-	gbps, _ := ceiling(c.Device.Bandwidth, c.levels.outer, e.Threads, "")
+	level := c.levels.outer
+	if e.Cache == schema.Warm {
+		level = c.levels.of(e.FusedBytes, e.Threads)
+	}
+	gbps, _ := ceiling(c.Device.Bandwidth, level, e.Threads, "")
 	peak := c.peak(e.DType, Place{Threads: e.Threads})
 	switch {
 	case gbps == 0 || peak == 0:
@@ -74,7 +79,7 @@ func (c *Calibrator) bound(e *schema.Fusion) string {
 	case intensity >= peak/gbps:
 		return text + ", compute-bound"
 	}
-	return text + ", memory-bound from " + string(c.levels.outer)
+	return text + ", memory-bound from " + string(level)
 }
 
 // intermediates says where the operations meet that fusing joins, by the largest

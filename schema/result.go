@@ -187,7 +187,7 @@ func (c *Compute) WithoutPadding(gflops float64) float64 {
 // Explained divides the time that fusing is predicted to save.
 type Explained struct {
 	FLOP     float64 `json:"flops_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share of the predicted saving that comes from FLOP that the fused kernel does not compute, as those of a folded batch norm."`
-	Traffic  float64 `json:"traffic_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share that comes from bytes that the fused kernel neither reads nor writes, at the bandwidth of the level in which they live."`
+	Traffic  float64 `json:"traffic_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share that comes from bytes that the fused kernel neither reads nor writes, at the rate of the kernel copy on the level in which they live."`
 	Overhead float64 `json:"overhead_share" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Share that comes from operations that need not be started."`
 }
 
