@@ -32,14 +32,21 @@ func (e *extent) include(room float64, values ...float64) {
 	}
 }
 
-// extents are those of arithmetic intensity and GFLOPS: of all points and ridges, and a
-// part of each slope.
+// has says whether a value lies within the extent.
+func (e extent) has(v float64) bool { return e.low <= math.Log10(v) && math.Log10(v) <= e.high }
+
+// extents are those of arithmetic intensity and GFLOPS: of all numbered points and ridges, and a
+// part of each slope. What a call of some bytes reaches is thousands of times less, and would leave
+// the rest a corner of the picture.
 func extents(r *profiles.Roofline) (x, y extent) {
 	x, y = extent{math.Inf(1), math.Inf(-1)}, extent{math.Inf(1), math.Inf(-1)}
 	for _, p := range r.Points {
+		if p.Number == 0 {
+			continue
+		}
 		x.include(0.15, p.Intensity)
 		y.include(0.15, p.GFLOPS)
-		if p.Number > 0 && p.UnfusedGFLOPS > 0 {
+		if p.UnfusedGFLOPS > 0 {
 			x.include(0.15, p.UnfusedIntensity)
 			y.include(0.15, p.UnfusedGFLOPS)
 		}
@@ -63,6 +70,12 @@ func extents(r *profiles.Roofline) (x, y extent) {
 		y.low = min(y.low, y.high-1.5)
 	}
 	return x, y
+}
+
+// outside are the points of which the extents show nothing.
+func outside(r *profiles.Roofline) []profiles.RooflinePoint {
+	x, y := extents(r)
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p profiles.RooflinePoint) bool { return x.has(p.Intensity) && y.has(p.GFLOPS) })
 }
 
 // span is the part of a slope that is seen, from the left edge or the bottom to the highest peak.
@@ -196,8 +209,10 @@ func (r *rooflineChart) Plot(c draw.Canvas, p *plot.Plot) {
 
 	// The points, the numbered ones above the others.
 	for _, q := range r.Points {
-		if q.Number == 0 {
-			r.sheet.glyph(c, of(q.Intensity, q.GFLOPS), markOf(q.Group), smallMark, false)
+		if q.Number == 0 && x.has(q.Intensity) && y.has(q.GFLOPS) {
+			at := of(q.Intensity, q.GFLOPS)
+			r.sheet.glyph(c, at, markOf(q.Group), smallMark, false)
+			place.take(around(at, smallMark*2, smallMark*2))
 		}
 	}
 	for _, q := range r.Points {
@@ -281,10 +296,10 @@ func (r *rooflineChart) labelCeilings(c draw.Canvas, place *labels, at func(x, y
 		w, h := style.Width(text)+1, style.Font.Size
 		rate := math.Log10(peak.GFLOPS)
 		point := at(rate-math.Log10(memory.GBps), rate)
-		// Right of the slope below the peak, or above the peak.
-		spots := []vg.Point{
-			point.Add(vg.Point{X: w/2 + 4, Y: -h/2 - 2}), point.Add(vg.Point{X: -w / 2, Y: h/2 + 2.5}),
-			point.Add(vg.Point{X: w / 2, Y: h/2 + 2.5}), point.Add(vg.Point{X: 0, Y: h/2 + 2.5}),
+		// Right of the slope below the peak, or above the peak; where it is crowded farther away along the peak.
+		spots := []vg.Point{point.Add(vg.Point{X: w/2 + 4, Y: -h/2 - 2})}
+		for _, along := range []vg.Length{-w / 2, w / 2, 0, -3 * w / 4, 3 * w / 4, -w, w} {
+			spots = append(spots, point.Add(vg.Point{X: along, Y: h/2 + 2.5}))
 		}
 		i := place.place(len(spots), func(i int) []vg.Rectangle { return []vg.Rectangle{around(spots[i], w, h)} })
 		c.FillPolygon(white, corners(around(spots[i], w, h)))

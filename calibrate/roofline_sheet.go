@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,7 +92,7 @@ func drawRoofline(p *schema.Profile, d *schema.Device, r profiles.Roofline, form
 	chart.draw(draw.Crop(s.Canvas, left, -sheetMargin, bottom, -head))
 
 	y = bottom - rowHeight
-	s.legend(left, y, r.Groups())
+	s.legend(left, y, &r)
 	for _, note := range notes {
 		y -= rowHeight
 		s.text(left, y, s.style(tableSize, false, grey), note)
@@ -182,17 +184,19 @@ func (s *sheet) glyph(c draw.Canvas, at vg.Point, m mark, radius vg.Length, holl
 }
 
 // legend names the marks in a line.
-func (s *sheet) legend(x, y vg.Length, groups []string) {
+func (s *sheet) legend(x, y vg.Length, r *profiles.Roofline) {
 	style := s.style(7, false, black)
-	for _, group := range groups {
+	for _, group := range r.Groups() {
 		s.glyph(s.Canvas, vg.Point{X: x + largeMark, Y: y + 2.4}, markOf(group), largeMark, false)
 		x += 3 * largeMark
 		name := fitting(style, clean(group), 80)
 		s.FillText(style, vg.Point{X: x, Y: y}, name)
 		x += style.Width(name) + 10
 	}
-	s.glyph(s.Canvas, vg.Point{X: x + largeMark, Y: y + 2.4}, ridgeMark, 2.2, false)
-	s.text(x+3*largeMark, y, style, "ridge point")
+	if len(r.Peaks) > 0 && len(r.Slopes) > 0 {
+		s.glyph(s.Canvas, vg.Point{X: x + largeMark, Y: y + 2.4}, ridgeMark, 2.2, false)
+		s.text(x+3*largeMark, y, style, "ridge point")
+	}
 }
 
 // rooflineNotes say what the marks mean and what is not drawn.
@@ -207,6 +211,11 @@ func rooflineNotes(r *profiles.Roofline) []string {
 	}
 	if len(r.Points) > 0 {
 		notes = append(notes, marks)
+	}
+	if out := outside(r); len(out) > 0 {
+		slowest := slices.MinFunc(out, func(a, b profiles.RooflinePoint) int { return cmp.Compare(a.GFLOPS, b.GFLOPS) })
+		notes = append(notes, fmt.Sprintf("Outside of the picture: %d of the other shapes, the slowest %s %s at %s GFLOPS.",
+			len(out), clean(slowest.Name), dims(slowest.Shape), figure(slowest.GFLOPS)))
 	}
 	if len(r.Unmeasured) > 0 {
 		notes = append(notes, fmt.Sprintf("Not measured %s: the bandwidth of %s.", onThreadCount(r.Threads), join(r.Unmeasured, ", ")))

@@ -146,6 +146,23 @@ func TestRooflineExtreme(t *testing.T) {
 	}
 }
 
+// TestRooflineOfTinyShape: what a call of some bytes reaches does not take the room of the rest, and is told of.
+func TestRooflineOfTinyShape(t *testing.T) {
+	p := golden(t)
+	d := &p.Devices[0]
+	x, y := extents(new(profiles.NewRoofline(d, 2, schema.DTypes())))
+	tiny := d.OperationProfiles[1]
+	tiny.InputShape, tiny.FLOP, tiny.Bytes, tiny.GFLOPS = []int64{1, 1, 8}, 8, 64, &schema.Stat{Best: 1e-5}
+	d.OperationProfiles = append(d.OperationProfiles, tiny)
+	r := profiles.NewRoofline(d, 2, schema.DTypes())
+	if gotX, gotY := extents(&r); gotX != x || gotY != y {
+		t.Errorf("extents %v and %v, %v and %v without it", gotX, gotY, x, y)
+	}
+	if note := "1x1x8 at 1e-05 GFLOPS."; !strings.Contains(strings.Join(texts(t, drawn(t, p, d, "svg")), "\n"), note) {
+		t.Errorf("no note %q", note)
+	}
+}
+
 // TestRooflineTooMany: a picture of thousands would take minutes and show nothing.
 func TestRooflineTooMany(t *testing.T) {
 	p := golden(t)
