@@ -175,10 +175,14 @@ func writeTable(w io.Writer, rows []benchRow) error {
 			speedup, within = ratio(r.Speedup), fmt.Sprintf("[%s,%s]", ratio(r.Low), ratio(r.High))
 		}
 		l := r.LatencyMS
-		g.row(r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads),
-			figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max),
-			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))
+		times := []any{figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max)}
+		if l.N == 1 { // of which nothing is known but itself
+			times = []any{absent, absent, absent, figure(l.Median), absent}
+		}
+		g.row(append(append([]any{r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads)}, times...),
+			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
 	}
+	g.dropEmpty()
 	p.width = widestRow
 	p.grid(g)
 	for _, r := range rows {

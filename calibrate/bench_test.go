@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hwcal/bench"
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -52,6 +53,34 @@ func TestBenchKeepsSupported(t *testing.T) {
 	for d, want := range map[schema.DType]string{schema.INT8: "int8: unsupported: no kernel for gelu", schema.BF16: "no unit"} {
 		if _, err := run(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s was asked for: %v", d, err)
+		}
+	}
+}
+
+// A pair has one time for a side, of which there is no spread: none is printed, nor a column in which nothing stands.
+func TestBenchTableOfPair(t *testing.T) {
+	operation := benchRow{Operation: "relu", LatencyMS: stat.Summarize([]float64{1, 2, 4}, stat.Smaller), Efficiency: 0.5, Class: "good", Ceiling: "L1 add"}
+	pair := benchRow{Operation: "Linear_Bias", LatencyMS: stat.Summarize([]float64{3}, stat.Smaller), Speedup: 1.1, Verdict: schema.Fuse}
+	for _, c := range []struct {
+		rows      []benchRow
+		has, none []string
+	}{
+		{[]benchRow{operation}, []string{"mean", "std", "ceiling", "good"}, []string{"speedup", "verdict"}},
+		{[]benchRow{pair}, []string{"median", "3.000", "speedup", "fuse"}, []string{"mean", "std", "max", "ceiling", "class"}},
+	} {
+		var out strings.Builder
+		if err := writeTable(&out, c.rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range c.has {
+			if !strings.Contains(out.String(), word) {
+				t.Errorf("no %q in\n%s", word, &out)
+			}
+		}
+		for _, word := range c.none {
+			if strings.Contains(out.String(), word) {
+				t.Errorf("%q in\n%s", word, &out)
+			}
 		}
 	}
 }

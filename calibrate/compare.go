@@ -51,8 +51,7 @@ func compareAction(c *cli.Context) error {
 	old, new := both[0], both[1]
 	compared := profiles.Compare(old, new)
 	if !compared.SameHardware {
-		fmt.Fprintf(c.App.ErrWriter, "calibrate: warning: profiles of different hardware: %s and %s\n",
-			clean(old.Metadata.HardwareName), clean(new.Metadata.HardwareName))
+		fmt.Fprintf(c.App.ErrWriter, "calibrate: warning: profiles of different hardware: %s and %s\n", hardware(old), hardware(new))
 	}
 	var err error
 	if c.Bool("json") {
@@ -72,7 +71,12 @@ func compareAction(c *cli.Context) error {
 	return nil
 }
 
-// loadWarned loads a profile. One whose figures disagree can still be compared,
+// hardware is the name and the begin of the fingerprint: CPUs of two generations may give themselves one name.
+func hardware(p *schema.Profile) string {
+	return fmt.Sprintf("%s (fingerprint %.8s)", clean(p.Metadata.HardwareName), p.Metadata.Fingerprint)
+}
+
+// loadWarned loads a profile. One whose figures disagree can still be looked at and compared,
 // but not in silence.
 func loadWarned(stderr io.Writer, path string) (*schema.Profile, error) {
 	data, err := profiles.ReadFile(path)

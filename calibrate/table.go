@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,6 +93,22 @@ func (g *grid) row(cells ...any) {
 func (g *grid) fact(name, format string, args ...any) {
 	if value := fmt.Sprintf(format, args...); value != "" {
 		g.row(name, value)
+	}
+}
+
+// dropEmpty leaves out the columns in which no row has anything.
+func (g *grid) dropEmpty() {
+	for i := len(g.columns) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(g.rows, func(r table.Row) bool { return r[i] != "" && r[i] != absent }) {
+			continue
+		}
+		g.columns = slices.Delete(g.columns, i, i+1)
+		if g.groups != nil {
+			g.groups = slices.Delete(g.groups, i, i+1)
+		}
+		for j := range g.rows {
+			g.rows[j] = slices.Delete(g.rows[j], i, i+1)
+		}
 	}
 }
 
