@@ -98,8 +98,7 @@ func (t *rateTable) add(row, group, column string, c *schema.Compute) {
 	}
 }
 
-// rateGroups is how many groups fit side by side: four of two columns in 120
-// characters.
+// rateGroups is how many groups, of two columns each, fit side by side on the widest page.
 const rateGroups = 4
 
 func (t *rateTable) print(p *page, heading string) {
@@ -108,7 +107,7 @@ func (t *rateTable) print(p *page, heading string) {
 	}
 	p.heading("%s", heading)
 	flagged := false
-	for some := range slices.Chunk(t.groups, rateGroups) {
+	for some := range slices.Chunk(t.groups, p.beside(rateGroups)) {
 		g := newGrid(words(t.rowName))
 		g.groups = []string{""}
 		for _, group := range some {

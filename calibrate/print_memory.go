@@ -15,7 +15,7 @@ type place struct {
 	level   schema.Level
 }
 
-// bandwidthColumns is how many places fit side by side.
+// bandwidthColumns is how many places or sizes fit side by side on the widest page.
 const bandwidthColumns = 10
 
 // bandwidth prints the best rate of each kernel on each level, a group of columns
@@ -50,7 +50,7 @@ func (p *page) bandwidth(d *schema.Device) {
 	})
 	p.heading("Bandwidth by level, best of the working sets, GB/s (STREAM's bytes: write-allocate is not counted)")
 	flagged := false
-	for some := range slices.Chunk(places, bandwidthColumns) {
+	for some := range slices.Chunk(places, p.beside(bandwidthColumns)) {
 		g := newGrid(words("kernel"))
 		g.groups = []string{""}
 		for _, at := range some {
@@ -151,7 +151,7 @@ func (p *page) bandwidthCurve(d *schema.Device) {
 		return
 	}
 	p.heading("Read bandwidth over the working set, best GB/s")
-	for some := range slices.Chunk(sizes, bandwidthColumns) {
+	for some := range slices.Chunk(sizes, p.beside(bandwidthColumns)) {
 		g := newGrid(words("threads"))
 		for _, bytes := range some {
 			g.columns = append(g.columns, numbers(capacity(bytes)))

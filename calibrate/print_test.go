@@ -41,6 +41,24 @@ func printed(t *testing.T, p *schema.Profile) string {
 	return b.String()
 }
 
+// TestNarrowPage: tables of many like columns are cut into parts that fit a terminal of 80 columns.
+func TestNarrowPage(t *testing.T) {
+	p := golden(t)
+	d := &p.Devices[0]
+	for bytes := int64(16 << 10); bytes < 1<<30; bytes += bytes / 2 {
+		d.Bandwidth = append(d.Bandwidth, schema.Bandwidth{Level: schema.DRAM, Pattern: "read", Threads: 1, WorkingSetBytes: bytes, GBps: schema.Stat{Best: 12.34}})
+	}
+	out := &page{width: 80}
+	out.matmuls(d)
+	out.bandwidth(d)
+	out.bandwidthCurve(d)
+	for l := range strings.SplitSeq(out.String(), "\n") {
+		if n := utf8.RuneCountInString(l); n > out.width {
+			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+}
+
 func TestPrintGolden(t *testing.T) {
 	const file = "../testdata/golden/profile.txt"
 	got := printed(t, golden(t))

@@ -40,6 +40,9 @@ func newPage(w io.Writer) *page {
 	return p
 }
 
+// beside is how many columns stand side by side, of so many on the widest page.
+func (p *page) beside(most int) int { return max(1, most*p.width/widest) }
+
 // line prints text, wrapped.
 func (p *page) line(format string, args ...any) {
 	p.WriteString(wrap(clean(fmt.Sprintf(format, args...)), p.width) + "\n")
