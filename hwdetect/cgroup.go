@@ -23,6 +23,9 @@ func readLimits(t tree) limits {
 	l := limits{quota: math.Inf(1), memory: math.MaxInt64, room: math.MaxInt64}
 	mounts := parseMountinfo(t.bytes("proc/self/mountinfo"))
 	groups := parseCgroup(t.bytes("proc/self/cgroup"))
+	if len(mounts) == 0 {
+		l.quotaUnknown = "/proc does not tell the cgroup of the process"
+	}
 	for _, group := range groups {
 		seen, unseen := false, "no mount shows the cgroup of the process, "+group.path
 		for _, m := range mounts {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hwcal/schema"
 )
 
 func TestParseCPUMax(t *testing.T) {
@@ -73,7 +75,8 @@ func TestReadLimits(t *testing.T) {
 		room   int64
 		unseen string // in the reason why a quota would not be seen
 	}{
-		{name: "nothing there"},
+		{name: "nothing there", unseen: "/proc does not tell"},
+		{name: "no cgroups", files: map[string]string{"proc/self/mountinfo": "22 1 0:20 / / rw - ext4 /dev/sda rw\n"}},
 		{name: "v2 tightest ancestor counts", quota: 1.5, files: map[string]string{
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/a/b/c\n",
 			"sys/fs/cgroup/a/cpu.max": "150000 100000", "sys/fs/cgroup/a/b/cpu.max": "400000 100000", "sys/fs/cgroup/a/b/c/cpu.max": "max 100000",
@@ -170,11 +173,23 @@ func TestQuotaBelowOne(t *testing.T) {
 
 // Where a quota would not be seen, nobody says that all CPUs may be used.
 func TestQuotaUnknown(t *testing.T) {
-	root := layout(t, map[string]string{"sys/devices/system/cpu/online": "0-3", "proc/self/cgroup": "0::/docker/ab\n"})
-	got := describe(t, System{Root: string(root), Arch: "amd64"}, Options{})
-	for _, c := range got.Host.Preflight {
-		if c.Name == "cpu_quota" && (c.Status != "unknown" || c.CurrentValue != "" || !strings.Contains(c.Message, "/docker/ab")) {
-			t.Errorf("check is %+v", c)
+	for name, c := range map[string]struct {
+		files   map[string]string
+		os      string
+		status  schema.CheckStatus
+		message string
+	}{
+		"no mount": {map[string]string{"proc/self/cgroup": "0::/docker/ab\n"}, "linux", schema.Unknown, "/docker/ab"},
+		"no /proc": {nil, "linux", schema.Unknown, "/proc does not tell"},
+		"no Linux": {nil, "darwin", schema.Pass, "all CPUs"},
+	} {
+		root := layout(t, c.files)
+		add(t, root, "sys/devices/system/cpu/online", "0-3")
+		got := describe(t, System{Root: string(root), OS: c.os, Arch: "amd64"}, Options{})
+		for _, check := range got.Host.Preflight {
+			if check.Name == "cpu_quota" && (check.Status != c.status || check.CurrentValue == "none" != (c.status == schema.Pass) || !strings.Contains(check.Message, c.message)) {
+				t.Errorf("%s: check is %+v", name, check)
+			}
 		}
 	}
 }

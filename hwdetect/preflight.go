@@ -85,7 +85,7 @@ func checkQuota(h schema.Host, top topology, l limits) schema.Check {
 	allowed, online := len(h.AllowedCPUs), len(top.cpus)
 	c := schema.Check{Name: "cpu_quota", CurrentValue: quotaText(h.CPUQuota), ExpectedValue: "none"}
 	switch {
-	case l.quotaUnknown != "":
+	case l.quotaUnknown != "" && h.OS == "linux": // others have no cgroups
 		c.Status, c.CurrentValue, c.Message = schema.Unknown, "", l.quotaUnknown
 	case h.CPUQuota > 0 && h.CPUQuota < 1:
 		c.Status = schema.Warn
