@@ -19,28 +19,28 @@ import (
 type nvmlWatcher struct {
 	lib    nvml.Interface
 	device nvml.Device
-	// counts says that the device has a counter of energy.
+	// counts says that the device has a counter of energy, which counts it alone.
 	counts bool
 }
 
 // newWatcher finds the device by its UUID.
-func newWatcher(dev schema.Device) (Watcher, error) { return watch(nvml.New(), dev.GPU.UUID) }
+func newWatcher(dev schema.Device) (Watcher, error) { return watch(nvml.New(), dev) }
 
-// watch calls nothing of a library that did not start, not even Shutdown.
-func watch(lib nvml.Interface, uuid string) (Watcher, error) {
+// watch calls nothing of a library that did not start, not even Shutdown. The meters are those that
+// were detected: asked for a MIG device, a driver may tell what the whole GPU takes.
+func watch(lib nvml.Interface, dev schema.Device) (Watcher, error) {
 	if ret := lib.Init(); ret != nvml.SUCCESS {
 		return nil, fmt.Errorf("nvmlInit returned %d", ret)
 	}
-	w := &nvmlWatcher{lib: lib}
+	w := &nvmlWatcher{lib: lib, counts: slices.ContainsFunc(dev.Power.Meters, schema.PowerMeter.Counted)}
 	ret := nvml.ERROR_FUNCTION_NOT_FOUND
 	if w.has("nvmlDeviceGetHandleByUUID") {
-		w.device, ret = lib.DeviceGetHandleByUUID(uuid)
+		w.device, ret = lib.DeviceGetHandleByUUID(dev.GPU.UUID)
 	}
 	if ret != nvml.SUCCESS {
 		lib.Shutdown()
-		return nil, fmt.Errorf("nvmlDeviceGetHandleByUUID(%s) returned %d", uuid, ret)
+		return nil, fmt.Errorf("nvmlDeviceGetHandleByUUID(%s) returned %d", dev.GPU.UUID, ret)
 	}
-	_, w.counts = told(w, "nvmlDeviceGetTotalEnergyConsumption", w.device.GetTotalEnergyConsumption)
 	return w, nil
 }
 

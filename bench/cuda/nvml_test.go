@@ -14,6 +14,12 @@ import (
 	"hwcal/schema"
 )
 
+// gpu1 is the device of the library, as it is detected.
+var gpu1 = schema.Device{
+	GPU:   &schema.GPUInfo{UUID: "GPU-1"},
+	Power: schema.Power{Meters: []schema.PowerMeter{{Name: "GPU", Source: "nvmlDeviceGetTotalEnergyConsumption", Readable: true}}},
+}
+
 // mockGPU is a device whose state a test sets.
 type mockGPU struct {
 	reasons, errors, millijoules uint64
@@ -50,7 +56,7 @@ func (g *mockGPU) library(missing ...string) *mock.Interface {
 			}}
 		},
 		DeviceGetHandleByUUIDFunc: func(uuid string) (nvml.Device, nvml.Return) {
-			if uuid != "GPU-1" {
+			if uuid != gpu1.GPU.UUID {
 				return nil, nvml.ERROR_NOT_FOUND
 			}
 			return device, nvml.SUCCESS
@@ -89,7 +95,7 @@ func TestWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &mockGPU{pids: []uint32{self}, errors: 3}
-			w, err := watch(g.library(), "GPU-1")
+			w, err := watch(g.library(), gpu1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,27 +112,26 @@ func TestWatch(t *testing.T) {
 // A library without the symbols tells nothing, and nothing that it lacks is called.
 func TestWatchOldLibrary(t *testing.T) {
 	g := &mockGPU{reasons: 0xff, pids: []uint32{1, 2, 3}}
-	lib := g.library("nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetComputeRunningProcesses_v3",
-		"nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetTotalEnergyConsumption")
-	w, err := watch(lib, "GPU-1")
+	lib := g.library("nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetTotalEccErrors")
+	w, err := watch(lib, gpu1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := codes(t, w, func() { g.errors++ }); got != nil || w.Meter() != nil {
+	if got := codes(t, w, func() { g.errors++ }); got != nil {
 		t.Errorf("told %v", got)
 	}
-	if _, err := watch(g.library(), "GPU-2"); err == nil {
+	if _, err := watch(g.library(), schema.Device{GPU: &schema.GPUInfo{UUID: "GPU-2"}}); err == nil {
 		t.Error("another device is watched")
 	}
 	failed := &mock.Interface{InitFunc: func() nvml.Return { return nvml.ERROR_DRIVER_NOT_LOADED }}
-	if _, err := watch(failed, "GPU-1"); err == nil || len(failed.ShutdownCalls()) > 0 {
+	if _, err := watch(failed, gpu1); err == nil || len(failed.ShutdownCalls()) > 0 {
 		t.Errorf("after a failed Init: %v", err)
 	}
 }
 
 func TestMeter(t *testing.T) {
 	g := &mockGPU{millijoules: 5000}
-	w, err := watch(g.library(), "GPU-1")
+	w, err := watch(g.library(), gpu1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,5 +139,21 @@ func TestMeter(t *testing.T) {
 	g.millijoules = 9000
 	if e, ok := m.Stop(); ok || e.Joules != 4 || e.Celsius != 61 {
 		t.Errorf("%+v, %t: want 4 J at 61 degrees in a window that is too short", e, ok)
+	}
+}
+
+// A counter that was not detected as one of the device is not read: that of a GPU counts all of its MIG devices.
+func TestMeterOfMIGDevice(t *testing.T) {
+	g := &mockGPU{millijoules: 5000}
+	slice := schema.Device{
+		GPU:   &schema.GPUInfo{UUID: gpu1.GPU.UUID, ParentUUID: "GPU-0"},
+		Power: schema.Power{Unavailable: "the meters of a GPU count all of its MIG devices together"},
+	}
+	w, err := watch(g.library(), slice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Meter() != nil {
+		t.Error("a MIG device is said to take what the whole GPU takes")
 	}
 }
