@@ -76,6 +76,7 @@ func (l *limits) tighten(t tree, dir string) {
 	}
 	for _, f := range []struct{ limit, usage, cache string }{
 		{"memory.max", "memory.current", "inactive_file"},
+		{"memory.high", "memory.current", "inactive_file"}, // above it processes are slowed down until they have given memory back
 		{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
 	} {
 		limit, ok := parseMemoryLimit(t.line(dir + "/" + f.limit))

@@ -125,6 +125,10 @@ func TestReadLimits(t *testing.T) {
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "1000", "sys/fs/cgroup/memory.current": "500", "sys/fs/cgroup/memory.stat": "inactive_file 200\n",
 		}},
+		{name: "memory that is throttled before the limit", memory: 800, room: 300, files: map[string]string{
+			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "1000", "sys/fs/cgroup/memory.high": "800", "sys/fs/cgroup/memory.current": "500",
+		}},
 		{name: "memory overcommitted", memory: 1000, files: map[string]string{
 			"proc/self/mountinfo": v2, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "1000", "sys/fs/cgroup/memory.current": "5000",
