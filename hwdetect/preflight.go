@@ -61,7 +61,7 @@ func checkHugepages(h schema.Host) schema.Check {
 	case "":
 		c.Status, c.Message = schema.Unknown, "the system does not tell whether buffers get huge pages"
 	default:
-		c.Status, c.Message = schema.Warn, "buffers get 4 KiB pages: TLB misses lower bandwidth and raise latency"
+		c.Status, c.Message = schema.Warn, "buffers get base pages: TLB misses lower bandwidth and raise latency"
 	}
 	return c
 }
