@@ -40,11 +40,11 @@ func rapl(t tree, h schema.Host) (p schema.Power, broken []schema.Unavailable) {
 		if err != nil {
 			place = zone
 		}
-		counter := strings.Replace(zone, "intel-rapl-mmio:", "intel-rapl:", 1)
-		if slices.Contains(seen, place) || slices.Contains(seen, counter) {
+		name := t.line(at + "/name")
+		counter := counterOf(t, zone, name)
+		if slices.Contains(seen, place) || strings.HasPrefix(zone, "intel-rapl-mmio:") && slices.Contains(seen, counter) {
 			continue
 		}
-		name := t.line(at + "/name")
 		most, err := strconv.ParseUint(t.line(at+"/max_energy_range_uj"), 10, 64)
 		if name == "" || err != nil || most == 0 {
 			broken = append(broken, schema.Unavailable{What: "power." + zone, Reason: "the RAPL zone does not tell its name or at which energy it wraps (/" + at + ")"})
@@ -89,6 +89,15 @@ func raplZones(t tree) []string {
 		}
 	}
 	return append(zones, copies...)
+}
+
+// counterOf names what a zone counts: its name, behind that of the zone of which it is a
+// part. MSR and MMIO number theirs differently: by MMIO a package has no part but dram.
+func counterOf(t tree, zone, name string) string {
+	if at := strings.LastIndexByte(zone, ':'); strings.Count(zone, ":") > 1 {
+		return t.line(powercap+"/"+zone[:at]+"/name") + "/" + name
+	}
+	return name
 }
 
 // noRAPL is the reason why a machine has no zones, and the remedy.
