@@ -67,6 +67,7 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 			}
 		}
 	}
+	l2 := 0 // of all cores together
 	for _, c := range dev.CPU.Caches {
 		size := int(c.SizeBytes)
 		switch {
@@ -75,10 +76,13 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 			b.caches.L1 = smaller(b.caches.L1, size)
 		case c.Level == 2:
 			b.caches.L2 = smaller(b.caches.L2, size)
+			l2 += size * max(1, c.Count)
 		case c.Level == 3:
 			b.caches.L3 = smaller(b.caches.L3, size)
 		}
 	}
+	// A cluster of cores may share one, as on many arm64: workers on all of them fill their parts.
+	b.caches.L2 = min(b.caches.L2, l2/max(1, dev.CPU.Cores))
 	return b, nil
 }
 

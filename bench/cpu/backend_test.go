@@ -192,6 +192,32 @@ func TestMemoryBoundToNode(t *testing.T) {
 	}
 }
 
+// Cores that share an L2 have a part of it each, those of a server one of their own.
+func TestL2OfOneCore(t *testing.T) {
+	l2 := func(mib, count int) schema.Cache {
+		return schema.Cache{Level: 2, Type: "unified", SizeBytes: int64(mib) << 20, Count: count}
+	}
+	for _, c := range []struct {
+		name   string
+		cores  int
+		caches []schema.Cache
+		want   int
+	}{
+		{"unknown", 8, nil, 0},
+		{"Cortex-A72", 4, []schema.Cache{l2(1, 1)}, 256 << 10},
+		{"Neoverse-V2", 72, []schema.Cache{l2(1, 72)}, 1 << 20},
+		{"two clusters", 8, []schema.Cache{l2(12, 1), l2(4, 1)}, 2 << 20},
+	} {
+		b, err := New(schema.Device{CPU: &schema.CPUInfo{UsedCPUs: []int{0}, Cores: c.cores, Caches: c.caches}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.caches.L2 != c.want {
+			t.Errorf("%s: %d bytes of L2 for a core, want %d", c.name, b.caches.L2, c.want)
+		}
+	}
+}
+
 // The family that is listed for a chain is the one that its kernel is named after.
 func TestListedFamilies(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
