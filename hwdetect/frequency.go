@@ -47,15 +47,23 @@ var nameClock = regexp.MustCompile(`@\s*([0-9]+(?:\.[0-9]+)?)\s*([GM])Hz`)
 
 func readClocks(t tree, online []int, id CPUID) clocks {
 	var c clocks
+	var table clock // the highest of the P-states
 	on, known := turbo(t)
 	c.turboOff = known && !on
 	for _, cpu := range online {
 		at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/", cpu)
 		if khz, ok := t.number(at + "cpufreq/cpuinfo_max_freq"); ok {
-			c.max.claim(cpu, float64(khz)/1e3, "cpufreq cpuinfo_max_freq")
-			// With turbo this driver may show base + 1 MHz, which means anything above.
-			if on && float64(khz)/1e3 < id.MaxMHz && t.line(at+"cpufreq/scaling_driver") == "acpi-cpufreq" {
+			mhz := float64(khz) / 1e3
+			first, _, _ := strings.Cut(t.line(at+"cpufreq/scaling_available_frequencies"), " ")
+			// With turbo the highest P-state of this driver, the base or 1 MHz above, means anything from there on. Since
+			// Linux 5.12 it tells what that is, where it knows.
+			switch acpi := on && t.line(at+"cpufreq/scaling_driver") == "acpi-cpufreq"; {
+			case acpi && mhz < id.MaxMHz && plausibleMHz(id.MaxMHz):
 				c.max.claim(cpu, id.MaxMHz, "CPUID leaf 0x16")
+			case acpi && first == strconv.FormatInt(khz, 10):
+				table.claim(cpu, mhz, "cpufreq scaling_available_frequencies")
+			default:
+				c.max.claim(cpu, mhz, "cpufreq cpuinfo_max_freq")
 			}
 		}
 		if khz, ok := t.number(at + "cpufreq/base_frequency"); ok {
@@ -73,6 +81,7 @@ func readClocks(t tree, online []int, id CPUID) clocks {
 		}
 		c.base.or(mhz, "CPU name")
 	}
+	c.base.or(table.mhz, table.source)
 	return c
 }
 

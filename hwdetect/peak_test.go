@@ -79,6 +79,9 @@ func TestClocks(t *testing.T) {
 			files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "4000000"}},
 		{name: "placeholder of acpi-cpufreq for turbo", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 3900, files: turboFiles("acpi-cpufreq", "1")},
 		{name: "acpi-cpufreq with boost off", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 2501, files: turboFiles("acpi-cpufreq", "0")},
+		{name: "the highest P-state of an EPYC 7742 on Linux 5.4", base: 2250, files: pStates("2250000", "1")},
+		{name: "the same with boost off", max: 2250, files: pStates("2250000", "0")},
+		{name: "the same on Linux 5.15", max: 3405.529, files: pStates("3405529", "1")},
 		{name: "another driver", id: CPUID{BaseMHz: 2500, MaxMHz: 3900}, base: 2500, max: 2501, files: turboFiles("amd-pstate", "1")},
 		{name: "garbage", files: map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": "fast"}},
 	} {
@@ -86,6 +89,14 @@ func TestClocks(t *testing.T) {
 			t.Errorf("%s: base %v max %v, want %v %v", c.name, got.base.mhz, got.max.mhz, c.base, c.max)
 		}
 	}
+}
+
+// pStates are the files of a driver of which 2250 MHz is the highest P-state.
+func pStates(most, boost string) map[string]string {
+	files := turboFiles("acpi-cpufreq", boost)
+	files["sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"] = most
+	files["sys/devices/system/cpu/cpu0/cpufreq/scaling_available_frequencies"] = "2250000 1700000 1500000 \n"
+	return files
 }
 
 func turboFiles(driver, boost string) map[string]string {
