@@ -36,7 +36,7 @@ type Compute struct {
 	ComputeBound        *bool    `json:"compute_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is at or above the measured ridge point: the register peak over the ceiling of the level of traffic, or without that over the memory bandwidth of the summary."`
 	MemoryBound         *bool    `json:"memory_bound,omitempty" jsonschema_description:"Whether the arithmetic intensity is below that ridge point."`
 	Traffic             *Traffic `json:"traffic,omitempty" jsonschema_description:"What it moves against what the level of its data does; absent if there is no traffic, or if the level was not measured."`
-	Energy              *Energy  `json:"energy,omitempty" jsonschema_description:"What the meters of the device counted meanwhile; absent without a meter, or if the case was too short for it."`
+	Energy              *Energy  `json:"energy,omitempty" jsonschema_description:"What the meters of the device counted meanwhile; absent without a meter, if the case was too short for it, or if a counter could not be read or was set back."`
 	EffectiveClockMHz   float64  `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	MaxAbsError         *float64 `json:"max_abs_error,omitempty" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference from the float64 reference over the elements verified, in the unit of the result."`
 	Warnings            []Code   `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
