@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,19 +124,21 @@ func startMeter(counters []counter, thermometer string, now func() time.Time) be
 // thermometers are the names of the drivers that serve the temperature of a CPU, under hwmon.
 var thermometers = []string{"coretemp", "k10temp", "zenpower", "cpu_thermal"}
 
-// findThermometer gives the file of the temperature of the first package.
+// findThermometer gives the file of the temperature of the first package. That of the die is preferred: some processors
+// of AMD have the fan controlled by one that is up to 27 degrees above (Linux, k10temp).
 func findThermometer(root string) string {
 	names, _ := filepath.Glob(filepath.Join(root, "/sys/class/hwmon/hwmon*/name"))
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
+		if driver, err := os.ReadFile(name); err != nil || !slices.Contains(thermometers, strings.TrimSpace(string(driver))) {
 			continue
 		}
-		for _, driver := range thermometers {
-			if strings.TrimSpace(string(text)) == driver {
-				return filepath.Join(filepath.Dir(name), "temp1_input")
+		labels, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "temp*_label"))
+		for _, label := range labels {
+			if text, err := os.ReadFile(label); err == nil && strings.TrimSpace(string(text)) == "Tdie" {
+				return strings.TrimSuffix(label, "_label") + "_input"
 			}
 		}
+		return filepath.Join(filepath.Dir(name), "temp1_input")
 	}
 	return ""
 }

@@ -136,3 +136,19 @@ func TestEnergyOfCounterSetBack(t *testing.T) {
 		}
 	}
 }
+
+// A Threadripper of 2017 has the fan controlled by a temperature that is not that of the die.
+func TestThermometer(t *testing.T) {
+	const dir = "/sys/class/hwmon/hwmon2/"
+	files := meterFiles{t, t.TempDir()}
+	files.write("/sys/class/hwmon/hwmon1/name", "nvme")
+	files.write(dir+"name", "k10temp")
+	files.write(dir+"temp1_label", "Tctl")
+	if got, want := findThermometer(files.root), filepath.Join(files.root, dir, "temp1_input"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	files.write(dir+"temp2_label", "Tdie")
+	if got, want := findThermometer(files.root), filepath.Join(files.root, dir, "temp2_input"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
