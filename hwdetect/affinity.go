@@ -17,7 +17,7 @@ func allowedCPUs(t tree, ask func() ([]int, error), online []int) (allowed []int
 			return sortedSet(allowed), ""
 		}
 	}
-	for _, cpu := range parseAllowed(t.bytes("proc/self/status")) {
+	for _, cpu := range parseAllowed(t.bytes("proc/self/status"), "Cpus_allowed_list:") {
 		if slices.Contains(online, cpu) {
 			allowed = append(allowed, cpu)
 		}
@@ -31,12 +31,12 @@ func allowedCPUs(t tree, ask func() ([]int, error), online []int) (allowed []int
 	return slices.Clone(online), note
 }
 
-// parseAllowed finds Cpus_allowed_list in proc/self/status (proc_pid_status(5)).
-func parseAllowed(status []byte) []int {
+// parseAllowed finds the list with that key in proc/self/status (proc_pid_status(5)): of CPUs or of NUMA nodes.
+func parseAllowed(status []byte, key string) []int {
 	for line := range strings.Lines(string(status)) {
-		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
-			if cpus, err := parseCPUList(list); err == nil {
-				return cpus
+		if list, ok := strings.CutPrefix(line, key); ok {
+			if numbers, err := parseCPUList(list); err == nil {
+				return numbers
 			}
 		}
 	}

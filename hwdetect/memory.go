@@ -1,6 +1,8 @@
 package hwdetect
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,6 +11,7 @@ import (
 // both in bytes; 0 if unknown, 1 if nothing is left. A limit bounds what is left
 // also where the machine does not tell what is available.
 func memory(t tree, l limits) (total, available int64) {
+	l.room = min(l.room, roomOfNodes(t))
 	b := t.bytes("proc/meminfo")
 	total, available = parseMeminfo(b, "MemTotal"), parseMeminfo(b, "MemAvailable")
 	switch {
@@ -22,6 +25,24 @@ func memory(t tree, l limits) (total, available int64) {
 		available = l.room
 	}
 	return total, max(available, 1)
+}
+
+// roomOfNodes is what is left, in bytes, on the NUMA nodes to which the process is confined: it is killed where it
+// takes more, whatever the other nodes have. Where it may use all of them, there is no such bound.
+func roomOfNodes(t tree) (room int64) {
+	mems := parseAllowed(t.bytes("proc/self/status"), "Mems_allowed_list:")
+	confined := false
+	for _, n := range numaNodes(t) {
+		if slices.Contains(mems, n.ID) {
+			room += n.MemoryAvailableBytes
+		} else if n.MemoryBytes > 0 {
+			confined = true
+		}
+	}
+	if !confined || room == 0 {
+		return math.MaxInt64
+	}
+	return room
 }
 
 // parseMeminfo finds a field of /proc/meminfo or of a node's meminfo, whose

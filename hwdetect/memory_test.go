@@ -40,3 +40,32 @@ func TestMemoryLimit(t *testing.T) {
 		})
 	}
 }
+
+// A process that is confined to some NUMA nodes can take what is left on these.
+func TestMemoryOfAllowedNodes(t *testing.T) {
+	for _, c := range []struct {
+		name, mems string
+		want       int64 // available, bytes
+	}{
+		{"all nodes with memory", "0-1", 30000000 << 10},
+		{"one of two", "0", 14000000 << 10},
+		{"not told", "", 30000000 << 10},
+		{"none that is shown", "5", 30000000 << 10},
+	} {
+		status := "Name:\thwcal\n"
+		if c.mems != "" {
+			status += "Mems_allowed_list:\t" + c.mems + "\n"
+		}
+		root := layout(t, map[string]string{
+			"proc/meminfo":                          "MemTotal: 33554432 kB\nMemAvailable: 30000000 kB\n",
+			"proc/self/status":                      status,
+			"sys/devices/system/node/node0/meminfo": "Node 0 MemTotal: 16777216 kB\nNode 0 MemFree: 13000000 kB\nNode 0 Inactive(file): 1000000 kB\n",
+			"sys/devices/system/node/node1/meminfo": "Node 1 MemTotal: 16777216 kB\nNode 1 MemFree: 15000000 kB\n",
+			"sys/devices/system/node/node2/meminfo": "Node 2 MemTotal: 0 kB\nNode 2 MemFree: 0 kB\n",
+		})
+		got := describe(t, System{Root: string(root), Arch: "amd64"}, Options{})
+		if got.Host.MemoryAvailableBytes != c.want {
+			t.Errorf("%s: %d bytes available, want %d", c.name, got.Host.MemoryAvailableBytes, c.want)
+		}
+	}
+}

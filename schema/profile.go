@@ -47,7 +47,7 @@ type Host struct {
 	AllowedCPUs          []int   `json:"allowed_cpus" jsonschema_description:"Logical CPUs in the affinity mask of the process."`
 	CPUQuota             float64 `json:"cpu_quota,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"CPUs that the cgroup allows (quota / period); absent without a limit."`
 	MemoryBytes          int64   `json:"memory_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory of the machine in bytes."`
-	MemoryAvailableBytes int64   `json:"memory_available_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory that was available at the start in bytes, the cgroup limit applied."`
+	MemoryAvailableBytes int64   `json:"memory_available_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory that was available at the start in bytes, within the limit of the cgroup and on the NUMA nodes that the process may use."`
 	MemoryLimitBytes     int64   `json:"memory_limit_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Memory limit of the cgroup in bytes; absent without a limit."`
 	TransparentHugepages string  `json:"transparent_hugepages,omitempty" jsonschema_description:"Setting of transparent huge pages: always, madvise or never."`
 	Governor             string  `json:"governor,omitempty" jsonschema_description:"Frequency governor of the allowed CPUs."`
