@@ -2,6 +2,7 @@ package hwdetect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -72,13 +73,24 @@ func parseCPUInfo(b []byte) cpuInfo {
 		}
 	}
 	if len(info.cpus) > 0 && info.cpus[0].arm != (armPart{}) {
-		arm := info.cpus[0].arm
-		info.vendor = armVendors[arm.implementer]
+		info.vendor = armVendors[info.cpus[0].arm.implementer]
 		if info.name == "" {
-			info.name = strings.TrimSpace(info.vendor + " " + arm.String())
+			info.name = strings.TrimSpace(info.vendor + " " + info.designs())
 		}
 	}
 	return info
+}
+
+// designs names those of the cores, each once: the first of many phones and boards is a little one, which big ones of
+// any kind may stand beside.
+func (info cpuInfo) designs() string {
+	var names []string
+	for _, c := range info.cpus {
+		if name := c.arm.String(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " + ")
 }
 
 // parseSmall reads a decimal or 0x number; -1 if there is none.

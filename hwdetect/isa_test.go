@@ -1,6 +1,7 @@
 package hwdetect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -70,5 +71,17 @@ func TestParseCPUInfoHostile(t *testing.T) {
 	info := parseCPUInfo([]byte("processor : 0\nCPU implementer : 0x41\nCPU part : 0xfff\n"))
 	if info.name != "ARM core, implementer 0x41 part 0xfff" || info.vendor != "ARM" {
 		t.Errorf("unknown arm core: %+v", info)
+	}
+}
+
+// A machine of big and little cores is not named after the first alone.
+func TestNameOfUnlikeCores(t *testing.T) {
+	text := ""
+	for cpu, part := range []int{0xd05, 0xd05, 0xd0b, 0xd0b} {
+		text += fmt.Sprintf("processor : %d\nCPU implementer : 0x41\nCPU part : %#x\n\n", cpu, part)
+	}
+	const want = "ARM core, implementer 0x41 part 0xd05 + Cortex-A76"
+	if got := parseCPUInfo([]byte(text)).name; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
