@@ -16,7 +16,7 @@ type Dim struct {
 }
 
 // maxDim bounds a dimension; bytes of a working set are the largest.
-const maxDim = 1 << 40
+const maxDim int64 = 1 << 40
 
 // dims makes a shape of the names and values.
 func dims(names []string, values ...int64) Shape {

@@ -79,7 +79,7 @@ func TestEnergy(t *testing.T) {
 func TestEnergyOfShortWindow(t *testing.T) {
 	files := meterFiles{t, t.TempDir()}
 	power := schema.Power{Meters: []schema.PowerMeter{{Name: "socket-0", Source: "/sys/class/hwmon/hwmon3/energy17_input", Readable: true}}}
-	files.write("/sys/class/hwmon/hwmon3/energy17_input", 1<<40)
+	files.write("/sys/class/hwmon/hwmon3/energy17_input", uint64(1<<40))
 	now := time.Unix(0, 0)
 	clock := func() time.Time { return now }
 	counters := energyCounters(files.root, power)
