@@ -92,18 +92,16 @@ func flat(curve []curvePoint) bool {
 	return false
 }
 
-// learn reads the DRAM plateau off a finished curve: the mean of its last two
-// doublings, and where, coming from there, the curve leaves it.
+// learn reads the DRAM plateau off a finished curve: the best of its last doubling, as neighbours only ever
+// take away, and where, coming from there, the curve leaves it. Points that they held down are on it too.
 func (l *levels) learn(curve []curvePoint) {
 	last := curve[len(curve)-1].bytes
-	sum, n := 0.0, 0.0
+	l.flatGBps = 0
 	for _, p := range curve {
-		if p.bytes*4 >= last {
-			sum += p.gbps
-			n++
+		if p.bytes*2 >= last {
+			l.flatGBps = max(l.flatGBps, p.gbps)
 		}
 	}
-	l.flatGBps = sum / n
 	l.flatFrom = last
 	for i := len(curve) - 1; i >= 0 && curve[i].gbps <= l.flatGBps*(1+2*flatTolerance); i-- {
 		l.flatFrom = curve[i].bytes

@@ -83,6 +83,31 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// A neighbour that holds some points down, in DRAM or before it, moves no level.
+func TestPlateauWithDips(t *testing.T) {
+	sizes := []int64{16, 22, 32, 45, 64, 90, 128, 181, 256, 362, 512}
+	for low := range sizes {
+		for other := range low + 1 {
+			var c []curvePoint
+			for i, mib := range sizes {
+				gbps := 12.0
+				if mib < 64 {
+					gbps = 30
+				}
+				if i == low || i == other {
+					gbps *= 0.7
+				}
+				c = append(c, curvePoint{mib << 20, gbps})
+			}
+			var l levels
+			l.learn(c)
+			if l.flatFrom != 64<<20 || l.flatGBps != 12 {
+				t.Errorf("%d and %d MiB held down: flat from %d MiB, %g GB/s", sizes[low], sizes[other], l.flatFrom>>20, l.flatGBps)
+			}
+		}
+	}
+}
+
 // SMT siblings share the caches of their core: more threads than cores fill no more.
 func TestCapacity(t *testing.T) {
 	ryzen5950X := schema.CPUInfo{Cores: 16, Threads: 32, Caches: []schema.Cache{
