@@ -117,7 +117,7 @@ func (l *levels) unclaimed(curve []curvePoint) int64 {
 	}
 	for _, p := range slices.Backward(curve) {
 		switch {
-		case largest == 0 || p.bytes < 4*largest:
+		case p.bytes < 4*largest:
 			return 0
 		case p.gbps > 1.5*l.flatGBps:
 			return p.bytes
@@ -130,7 +130,7 @@ func (l *levels) unclaimed(curve []curvePoint) int64 {
 func (l levels) of(bytes int64, threads int) schema.Level {
 	flat := l.flatOn(threads)
 	for _, c := range l.caches {
-		if bytes <= c.capacity(threads) && (flat == 0 || bytes < flat || bytes <= l.caches[0].size) {
+		if bytes <= c.capacity(threads) && (flat == 0 || bytes < flat || bytes <= l.caches[0].size || l.each(c)) {
 			return c.name
 		}
 	}
@@ -148,6 +148,12 @@ func (l levels) flatOn(threads int) int64 {
 		return l.flatFrom
 	}
 	return int64(float64(l.flatFrom) * float64(last.capacity(threads)) / float64(last.capacity(min(threads, 1))))
+}
+
+// each says that every core, or group of cores, has the cache that one thread was seen to fill: what a virtual
+// machine claims and has not is the last.
+func (l levels) each(c cacheLevel) bool {
+	return c.size <= l.flatFrom && c.name != l.caches[len(l.caches)-1].name
 }
 
 // capacity of the caches of a level that the threads can fill together. Each
@@ -177,7 +183,7 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 			continue
 		}
 		capacity := c.capacity(threads)
-		if flat := l.flatOn(threads); flat > 0 && flat/2 < capacity && inner > 0 {
+		if flat := l.flatOn(threads); flat > 0 && flat/2 < capacity && inner > 0 && !l.each(c) {
 			// A virtual machine claims the cache of its host: the curve knows.
 			capacity = flat / 2
 		}

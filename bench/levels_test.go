@@ -182,6 +182,42 @@ func TestLevelsInSlices(t *testing.T) {
 	}
 }
 
+// Where one thread reads the last cache no faster than DRAM, the cores of many have the caches before it all the same.
+func TestLevelsBeforeAnUnseenOne(t *testing.T) {
+	l := claimedLevels(schema.CPUInfo{Cores: 56, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 48 << 10, SharedBy: 2, Count: 56},
+		{Level: 2, Type: "unified", SizeBytes: 2 << 20, SharedBy: 2, Count: 56},
+		{Level: 3, Type: "unified", SizeBytes: 105 << 20, SharedBy: 112, Count: 1},
+	}})
+	l.flatFrom = 6 << 20
+	for _, c := range []struct {
+		mib     int64
+		threads int
+		want    schema.Level
+	}{
+		{1, 1, schema.L2}, {4, 1, schema.L3}, {8, 1, schema.DRAM}, {2, 56, schema.L1}, {8, 56, schema.L2}, {110, 56, schema.L2}, {200, 56, schema.DRAM},
+	} {
+		if got := l.of(c.mib<<20, c.threads); got != c.want {
+			t.Errorf("%d MiB on %d threads: %s, want %s", c.mib, c.threads, got, c.want)
+		}
+	}
+	array, _, err := l.arrayBytes(schema.L2, 56, 256<<20, 64<<30)
+	if one, three := l.of(array, 56), l.of(3*array, 56); err != nil || one != schema.L2 || three != schema.L2 {
+		t.Errorf("array of L2: %d bytes, one in %s, three in %s, %v", array, one, three, err)
+	}
+	if _, _, err := l.arrayBytes(schema.L3, 56, 256<<20, 64<<30); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("L3, of which nothing was seen: %v", err)
+	}
+}
+
+// Where no cache is claimed at all, those that the curve shows are not.
+func TestNothingClaimed(t *testing.T) {
+	l := levels{outer: schema.DRAM, flatFrom: 64 << 20, flatGBps: 12}
+	if got := l.unclaimed([]curvePoint{{1 << 20, 100}, {32 << 20, 30}, {64 << 20, 12}}); got != 32<<20 {
+		t.Errorf("unclaimed cache of %d bytes, want %d", got, 32<<20)
+	}
+}
+
 // One that claims a last cache for each core, and has less, is not believed for many threads either.
 func TestLevelsBeyondClaims(t *testing.T) {
 	l := claimedLevels(schema.CPUInfo{Cores: 16, Caches: []schema.Cache{
