@@ -37,7 +37,8 @@ type fake struct {
 	fails      int  // the one that cannot be opened; 0 for none
 
 	executions int                               // of the last run
-	first      time.Duration                     // that the next execution takes at least
+	calls      int                               // of Samples
+	held       map[int]time.Duration             // that the first run of a call takes at least
 	pages      func(opened int, c Chain) float64 // factor by which where a workspace lies changes the time; nil for none
 }
 
@@ -168,6 +169,7 @@ func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
 
 func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 	times := make([]time.Duration, len(runs))
+	w.calls++
 	for i, r := range runs {
 		seconds := 0.0
 		for _, k := range r.Kernels {
@@ -179,7 +181,9 @@ func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 		}
 		seconds *= float64(r.N) * (1 + w.rng.ExpFloat64()*w.fake.noise)
 		times[i] = time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
-		times[i], w.first = max(times[i], w.first), 0
+		if i == 0 {
+			times[i] = max(times[i], w.held[w.calls])
+		}
 		w.now, w.executions = w.now.Add(times[i]), r.N
 	}
 	return times, nil

@@ -104,11 +104,12 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	}
 	g, err := r.guard(c.Place, func() error {
 		m.Seconds, m.Energy, m.Executions = m.Seconds[:0], nil, 0
+		executed := 0
 		meter := r.Backend.Meter()
 		if meter != nil {
 			defer func() {
 				if e, ok := meter.Stop(); ok {
-					m.Energy, m.Executions = &e, float64(n*len(m.Seconds))
+					m.Energy, m.Executions = &e, float64(executed)
 				}
 			}()
 		}
@@ -118,14 +119,19 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 			if err != nil {
 				return err
 			}
+			executed += n
 			if meter != nil {
 				meter.Tick()
 			}
-			m.Seconds = append(m.Seconds, t.Seconds()/float64(n))
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if r.enough(m.Seconds, r.Now().Sub(begin), budget) {
+			if t < r.Settings.MinSample/2 { // n was found at a slow moment
+				n, m.Seconds = enlarged(n, t, r.Settings.MinSample), m.Seconds[:0]
+				continue
+			}
+			m.Seconds = append(m.Seconds, t.Seconds()/float64(n))
+			if r.enough(m.Seconds, n, r.Now().Sub(begin), budget) {
 				return nil
 			}
 		}
@@ -138,12 +144,15 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	return m, nil
 }
 
-// enough decides after each sample whether to stop.
-func (r *Runner) enough(samples []float64, spent, budget time.Duration) bool {
+// enough decides after each sample, of so many executions, whether to stop.
+func (r *Runner) enough(samples []float64, executions int, spent, budget time.Duration) bool {
 	n := len(samples)
 	switch {
 	case n < r.Settings.MinSamples:
-		return n >= fewSamples && spent >= max(budget, r.Settings.CaseLimit)
+		// A few must do where the samples themselves are too long, not where something held one up.
+		limit := max(budget, r.Settings.CaseLimit)
+		all := slices.Min(samples) * float64(executions*r.Settings.MinSamples)
+		return n >= fewSamples && spent >= limit && all >= limit.Seconds()
 	case spent >= budget || n >= r.Settings.MaxSamples:
 		return true
 	case n%10 != 0 || n < 30:
@@ -173,11 +182,16 @@ func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Durati
 			return n, nil
 		}
 		if t < sample {
-			// Aim a little over, so that a faster moment does not fall short.
-			grow := 1.2 * float64(sample) / float64(max(t, time.Nanosecond))
-			n = int(math.Ceil(float64(n) * min(grow, 100)))
+			n = enlarged(n, t, sample)
 		}
 	}
+}
+
+// enlarged is how many executions make a sample, if n of them last for t: a little more, so that a faster
+// moment does not fall short.
+func enlarged(n int, t, sample time.Duration) int {
+	grow := 1.2 * float64(sample) / float64(max(t, time.Nanosecond))
+	return int(math.Ceil(float64(n) * min(grow, 100)))
 }
 
 // guarded is what the guards saw around a case.

@@ -202,13 +202,30 @@ func TestOwnClockUnsettled(t *testing.T) {
 	}
 }
 
-// A first execution that page faults or a neighbour made long does not take the place of a sample.
-func TestLongFirstExecution(t *testing.T) {
-	f := newFake()
-	f.first = 400 * time.Millisecond
-	m, err := fakeRunner(f).Measure(context.Background(), fakeCase(t, "Linear_Bias", "16x16x16"))
-	if err != nil || f.executions == 1 {
-		t.Errorf("%d executions in a sample, %d samples, %v", f.executions, len(m.Seconds), err)
+// An execution that page faults or a neighbour held up, for however long, neither makes samples too short nor
+// takes the place of one.
+func TestHeldUpExecution(t *testing.T) {
+	for _, held := range []time.Duration{20 * time.Millisecond, 400 * time.Millisecond, 3 * time.Second} {
+		for call := 1; call < 60; call++ {
+			f := newFake()
+			f.held = map[int]time.Duration{call: held}
+			r, c := fakeRunner(f), fakeCase(t, "Linear_Bias", "16x16x16")
+			m, err := r.Measure(context.Background(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := slices.Min(m.Seconds) * float64(f.executions); took < r.Settings.MinSample.Seconds()/2 || len(m.Seconds) < r.Settings.MinSamples {
+				t.Errorf("execution %d held up for %s: %d samples of %g s", call, held, len(m.Seconds), took)
+			}
+			f.calls = 0
+			cmp, err := r.Compare(context.Background(), c, r.Settings.PairBudget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := cmp.Fused * float64(f.executions); took < r.Settings.PairSample.Seconds()/2 || cmp.Verdict != schema.Fuse {
+				t.Errorf("execution %d of a pair held up for %s: samples of %g s, %s", call, held, took, cmp.Verdict)
+			}
+		}
 	}
 }
 
