@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,7 +42,7 @@ func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.quads = min(max(1, int(blockLasts/(2*(ts[0]+ts[1])))), mostQuads)
+	b.quads = min(max(1, int(blockLasts/max(1, 2*(ts[0]+ts[1])))), mostQuads)
 	return b, nil
 }
 
@@ -94,8 +95,11 @@ func (b *blocks) next() error {
 	for i, t := range times[uncounted:] {
 		sides[order[i]] = append(sides[order[i]], t.Seconds()/b.n)
 	}
+	u, f := slices.Min(sides[0]), slices.Min(sides[1])
+	if u == 0 || f == 0 {
+		return fmt.Errorf("bench: samples of %d and %d executions, of which some took no time by a clock this coarse: %w", b.runs[0].N, b.runs[1].N, ErrUnsupported)
+	}
 	b.d = append(b.d, stat.LogRatio(sides[0], sides[1]))
-	b.u = append(b.u, slices.Min(sides[0]))
-	b.f = append(b.f, slices.Min(sides[1]))
+	b.u, b.f = append(b.u, u), append(b.f, f)
 	return nil
 }

@@ -39,6 +39,7 @@ type fake struct {
 	executions int                               // of the last run
 	calls      int                               // of Samples
 	held       map[int]time.Duration             // that the first run of a call takes at least
+	tick       time.Duration                     // of a coarse clock that tells how long runs took; 0 for none
 	pages      func(opened int, c Chain) float64 // factor by which where a workspace lies changes the time; nil for none
 }
 
@@ -185,6 +186,9 @@ func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 			times[i] = max(times[i], w.held[w.calls])
 		}
 		w.now, w.executions = w.now.Add(times[i]), r.N
+		if w.tick > 0 {
+			times[i] = times[i].Truncate(w.tick)
+		}
 	}
 	return times, nil
 }

@@ -255,6 +255,24 @@ func TestScatterOfPooledSamples(t *testing.T) {
 	}
 }
 
+// What takes no time by a coarse clock has no ratio, and a case is executed until it takes some.
+func TestCoarseClock(t *testing.T) {
+	f := newFake()
+	f.tick = 100 * time.Microsecond
+	r, c := fakeRunner(f), fakeCase(t, "Linear_Bias", "16x16x16")
+	m, err := r.Measure(context.Background(), c)
+	if err != nil || slices.Min(m.Seconds) == 0 {
+		t.Errorf("%d samples, %v", len(m.Seconds), err)
+	}
+	if cmp, err := r.Compare(context.Background(), c, r.Settings.PairBudget); err != nil || cmp.Verdict == schema.Avoid {
+		t.Errorf("warm: %s, %v", cmp.Verdict, err)
+	}
+	c.Cold = true
+	if cmp, err := r.Compare(context.Background(), c, r.Settings.PairBudget); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("cold: speedup %g in [%g, %g], %v", cmp.Speedup, cmp.Low, cmp.High, err)
+	}
+}
+
 func TestJoin(t *testing.T) {
 	decided := func(low, high float64, codes ...schema.Code) Comparison {
 		return Comparison{
