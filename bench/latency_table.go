@@ -11,11 +11,11 @@ import (
 const leastPoints = 3
 
 // latencyTables are the times of each operation, type and number of threads over the bytes
-// that it moves.
+// that it moves, less those that cannot be true.
 func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 	var tables []schema.LatencyTable
 	for _, e := range profiles {
-		if e.Bytes == 0 || len(e.InputShape) == 0 {
+		if e.Bytes == 0 || len(e.InputShape) == 0 || slices.Contains(e.Warnings, schema.Implausible) {
 			continue
 		}
 		same := func(t schema.LatencyTable) bool {

@@ -6,7 +6,8 @@ import "math"
 // validation share it, so that the line always agrees with its points.
 //
 // Of latency = a + b bytes it minimises the sum of ((a + b bytes) / latency - 1)^2: the
-// smallest time, of which the overhead is the largest part, counts as much as the largest.
+// smallest time, of which the overhead is the largest part, counts as much as the largest. Neither a nor b is
+// below 0: no call costs less than nothing, so that what is absent of the line is 0.
 func FitLatency(t *LatencyTable) {
 	// With u = 1/latency and v = bytes/latency the sum is that of (a u + b v - 1)^2.
 	var uu, uv, vv, u1, v1 float64
@@ -16,6 +17,12 @@ func FitLatency(t *LatencyTable) {
 	}
 	det := uu*vv - uv*uv
 	a, b := (u1*vv-v1*uv)/det, (v1*uu-u1*uv)/det
+	switch { // the least of a convex function beyond a bound lies on it
+	case a < 0:
+		a, b = 0, v1/vv
+	case b < 0:
+		a, b = u1/uu, 0
+	}
 	t.OverheadUS, t.IncrementGBps, t.Deviation = 0, 0, 0
 	if a > 0 {
 		t.OverheadUS = a * 1e3

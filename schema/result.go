@@ -77,8 +77,8 @@ type LatencyTable struct {
 	Threads   int            `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Points    []LatencyPoint `json:"points" jsonschema:"minItems=3" jsonschema_description:"Median times of operation_profiles, sorted by bytes. Interpolate between these for the time at another size."`
 	// The line is latency = overhead + bytes / rate, by least squares of the relative deviation.
-	OverheadUS    float64 `json:"overhead_microseconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Intercept of the straight line through the points (least squares of the relative deviations) in microseconds: what a call or launch costs; absent where it is not positive."`
-	IncrementGBps float64 `json:"incremental_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"1 / slope of that line in GB/s (1e9 bytes per second); absent where it is not positive."`
+	OverheadUS    float64 `json:"overhead_microseconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Intercept of the straight line through the points (least squares of the relative deviations, neither intercept nor slope below 0) in microseconds: what a call or launch costs; absent where it is 0."`
+	IncrementGBps float64 `json:"incremental_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"1 / slope of that line in GB/s (1e9 bytes per second); absent where the slope is 0."`
 	Deviation     float64 `json:"largest_deviation" jsonschema:"minimum=0" jsonschema_description:"Largest relative deviation of a point from that line (a share): tens of percent where the points are in several levels of memory, so that the line does not tell times."`
 }
 

@@ -1,0 +1,23 @@
+package bench
+
+import (
+	"testing"
+
+	"hwcal/schema"
+)
+
+// What cannot be true is no point of a table, as it has no warnings of its own.
+func TestLatencyTableWithoutTheImplausible(t *testing.T) {
+	var profiles []schema.Compute
+	for i := range int64(4) {
+		profiles = append(profiles, schema.Compute{
+			Operation: "exp", DType: schema.FP32, Threads: 1, InputShape: []int64{1, 1, 1 << i}, Bytes: 8 << i,
+			LatencyMS: schema.Stat{Median: float64(i + 1)},
+		})
+	}
+	profiles[2].Warnings = []schema.Code{schema.Implausible}
+	tables := latencyTables(profiles)
+	if len(tables) != 1 || len(tables[0].Points) != 3 || tables[0].Points[2].Bytes != 64 {
+		t.Errorf("%+v", tables)
+	}
+}
