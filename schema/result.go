@@ -11,8 +11,8 @@ type Stat struct {
 	Std    float64 `json:"std" jsonschema:"minimum=0" jsonschema_description:"Standard deviation of the samples (n - 1), in the unit of the field; 0 for one sample."`
 	Min    float64 `json:"min" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Smallest sample, in the unit of the field."`
 	Max    float64 `json:"max" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Largest sample, in the unit of the field."`
-	CILow  float64 `json:"ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the 95% interval of the median, in the unit of the field; the minimum if n is too small for one (below 6)."`
-	CIHigh float64 `json:"ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the 95% interval of the median, in the unit of the field; the maximum if n is too small for one (below 6)."`
+	CILow  float64 `json:"ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the 95% interval of the median, of independent samples, in the unit of the field; the minimum if n is too small for one (below 6)."`
+	CIHigh float64 `json:"ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the 95% interval of the median, of independent samples, in the unit of the field; the maximum if n is too small for one (below 6)."`
 }
 
 // Compute is one measured operation. All entries of one operation, dtype and number
@@ -156,8 +156,8 @@ type Fusion struct {
 	Parts                   []string `json:"parts,omitempty" jsonschema:"minItems=2" jsonschema_description:"Of a network: the chains that the fused side executes in order, each in one kernel; from the front on the longest for which there is one. Absent where one kernel computes the whole chain."`
 
 	Speedup           float64    `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
-	SpeedupCILow      float64    `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
-	SpeedupCIHigh     float64    `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
+	SpeedupCILow      float64    `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
+	SpeedupCIHigh     float64    `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
 	Blocks            int        `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of blocks, each of one to four quads of samples in the order ABBA or BAAB."`
 	MemoryReduction   float64    `json:"memory_reduction" jsonschema:"minimum=0,maximum=1" jsonschema_description:"1 - fused_bytes / unfused_bytes (a share)."`
 	GFLOPSImprovement float64    `json:"gflops_improvement" jsonschema_description:"speedup_factor - 1 (a share)."`
@@ -207,8 +207,8 @@ type Control struct {
 	InputShape    []int64        `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
 	TrueSpeedup   float64        `json:"true_speedup" jsonschema:"minimum=1" jsonschema_description:"What the speedup (a ratio) is by construction: 1, or 1 and the share of work that one side does more."`
 	Speedup       float64        `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Speedup that was measured (a ratio)."`
-	SpeedupCILow  float64        `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio)."`
-	SpeedupCIHigh float64        `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio)."`
+	SpeedupCILow  float64        `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
+	SpeedupCIHigh float64        `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
 	Blocks        int            `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of blocks of samples of both sides."`
 	Verdict       Verdict        `json:"verdict"`
 	Outcome       ControlOutcome `json:"outcome"`
