@@ -9,7 +9,7 @@ type Crossover struct {
 	Threads int              `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Along   []string         `json:"along" jsonschema:"minItems=1" jsonschema_description:"Names of the dimensions that differ between the points; all others are the same."`
 	Points  []CrossoverPoint `json:"points" jsonschema:"minItems=2" jsonschema_description:"What was measured, sorted by unfused_bytes: with warm caches, on a GPU with launches into a stream."`
-	Flips   []CrossoverFlip  `json:"flips" jsonschema_description:"Where the verdict changes: one entry for each two points that follow each other, apart from inconclusive ones, and differ. Without one, the verdict is the same over the whole range, or nowhere decided."`
+	Flips   []CrossoverFlip  `json:"flips" jsonschema_description:"Where the verdict changes: one entry for each two points that follow each other, apart from inconclusive ones, and differ. Without one, the verdict is the same at every point, or nowhere decided. Two flips between neighbouring points of the same verdict are not seen."`
 	Reason  string           `json:"reason" jsonschema:"minLength=1" jsonschema_description:"The points and flips in a sentence."`
 }
 
