@@ -137,7 +137,8 @@ gpu-check: ## prepare bin/gpu-check for a machine with an NVIDIA GPU, and run it
 	@echo "bin/gpu-check needs $$($(GO) env GOOS)/$$($(GO) env GOARCH), glibc" \
 		"$$(grep -haoE 'GLIBC_[0-9.]+' bin/gpu-check/{calibrate,cuda.test} | sed s/GLIBC_// | sort -Vu | tail -1) or newer, and the NVIDIA driver"
 	@if bin/gpu-check/calibrate list devices | grep -q '^cuda'; then OUT=bin/gpu-check/out bin/gpu-check/check; else \
-		echo "no NVIDIA GPU here: copy the folder to a machine that has one, and run ./check there"; fi
+		tar -C bin -czf bin/gpu-check.tar.gz gpu-check; \
+		echo "no NVIDIA GPU here: copy bin/gpu-check.tar.gz to a machine that has one, unpack it, and run gpu-check/check there"; fi
 
 profile: build ## measure this machine into profiles/ and validate (RUNFLAGS='--quick')
 	cd profiles && ../bin/calibrate run $(RUNFLAGS) && ../bin/calibrate validate *.json
