@@ -16,6 +16,8 @@ BATCH, HEADS, SEQ, HEAD_DIM = 4, 16, 4096, 128
 COPIED = 1 << 30  # bytes, read and written
 MATMUL, COPY, ATTENTION, PEAK = 0.98, 1.00, 0.9, 0.1  # the bounds; the last is the largest difference
 NOISE = 0.01  # by which the ratio of two equal rates may miss 1
+SAMPLE = 1e-3  # seconds, at least
+LEAD = 200_000  # cycles of a kernel that runs while the host launches the first execution, some 0.1 ms
 
 
 def torch_with_gpu():
@@ -33,11 +35,12 @@ def torch_with_gpu():
 
 
 def fastest(torch, run):
-    """Seconds of one execution: the best of samples of 10 ms, by events, for 0.6 s after 50 ms, as long as a
-    calibration takes for a product."""
+    """Seconds of one execution, sampled as a calibration samples a product: the best of samples of a millisecond, by
+    events, for 0.6 s after 50 ms. Longer ones leave the device no rest, and under a power limit a lower clock."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
     def sample(n):
+        torch.cuda._sleep(LEAD)
         begin.record()
         for _ in range(n):
             run()
@@ -46,7 +49,7 @@ def fastest(torch, run):
         return begin.elapsed_time(end) / 1e3 / n
 
     run()
-    n = max(1, math.ceil(0.01 / sample(1)))
+    n = math.ceil(SAMPLE / sample(1))
     best = math.inf
     for seconds in (0.05, 0.6):
         best, until = math.inf, time.monotonic() + seconds
