@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,8 +21,9 @@ const (
 	trialNear   = 1.5 // times the shortest time of a single execution
 )
 
-// fastest executes the candidates and tells which takes the least time. One that is
-// bench.ErrUnsupported is left out; if all are, so is the result.
+// fastest executes the candidates and tells which takes the least time. One that fails is left
+// out, as long as the device answers; if all do, the result is why: bench.ErrUnsupported where none
+// failed otherwise.
 func (ws *workspace) fastest(candidates []func() error) (int, error) {
 	type trial struct {
 		candidate int
@@ -43,10 +45,10 @@ func (ws *workspace) fastest(candidates []func() error) (int, error) {
 		case err == nil:
 			trials = append(trials, trial{i, t})
 			spent += 2 * t
-		case isUnsupported(err):
-			refused = err
-		default:
+		case errors.Is(err, bench.ErrLost):
 			return 0, err
+		case isUnsupported(refused):
+			refused = err
 		}
 	}
 	if len(trials) == 0 {
