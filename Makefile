@@ -45,7 +45,7 @@ nocgo: ## build without cgo, and test what then differs
 	CGO_ENABLED=0 $(GO) test ./hwdetect ./calibrate
 
 cross: ## build and vet, tests included, for the other systems
-	@for target in linux/arm64 darwin/arm64 windows/amd64 linux/386; do \
+	@for target in linux/arm64 darwin/arm64 windows/amd64; do \
 		echo "$$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet ./...; \

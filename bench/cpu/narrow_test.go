@@ -239,7 +239,11 @@ func TestNarrowBatch(t *testing.T) {
 	eachUnit(t, func(t *testing.T, u unit) {
 		b := testBackend(t, "")
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
-		for _, text := range []string{"3x5x7x9", "5x16x16x16", "3x33x17x65", "4x32x32x32", "3x13x32x34", "2x30x64x67", "1x1x1x33", "2x200x40x300", "2x16x600x64", "2x8x512x64", "2x3x70x40"} {
+		shapes := []string{"3x5x7x9", "3x33x17x65", "4x32x32x32", "1x1x1x33", "2x16x600x64"}
+		if !testing.Short() {
+			shapes = append(shapes, "5x16x16x16", "3x13x32x34", "2x30x64x67", "2x200x40x300", "2x8x512x64", "2x3x70x40")
+		}
+		for _, text := range shapes {
 			for _, threads := range threadCounts(b) {
 				verifyIn(t, b, "matmul_batched", text, u.dtype, threads)
 			}
