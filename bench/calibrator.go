@@ -68,6 +68,16 @@ type step struct {
 	run   func(ctx context.Context, scale float64) error
 }
 
+// attempt runs the step; a panic is its error.
+func (s step) attempt(ctx context.Context, scale float64) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = Caught(r)
+		}
+	}()
+	return s.run(ctx, scale)
+}
+
 // minScale is the share of the planned time below which no step is cut: when the
 // budget runs short, the first steps are measured and the last ones skipped.
 const minScale = 0.2
@@ -124,7 +134,7 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		scale := min(1, max(minScale, float64(left-least)/float64(max(planned-least, 1))))
 		err := ErrBudget
 		if left > 0 {
-			err = s.run(ctx, scale)
+			err = s.attempt(ctx, scale)
 		}
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
@@ -242,7 +252,7 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		_ = s.run(ctx, scale)
+		_ = s.attempt(ctx, scale)
 		again = c.appendDisturbed(again, s.step)
 	}
 }

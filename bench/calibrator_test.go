@@ -235,22 +235,19 @@ func scripted(t *testing.T, f *fake, c *Calibrator, golden string) {
 func TestFailuresAreRecorded(t *testing.T) {
 	long(t)
 	f := newFake()
-	f.wrong, f.none = "gemm+bias+relu", "gemm+bias+gelu"
+	f.wrong, f.none, f.crashes = "gemm+bias+relu", "gemm+bias+gelu", "gemm+bias+silu"
 	f.clock = func(n int) float64 { return 3000 }
 	dev, warnings, err := fakeCalibrator(f, schema.Quick).Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	reasons := map[string]int{}
-	for _, u := range dev.Unavailable {
-		for _, p := range []string{"Linear_Bias_ReLU", "Linear_Bias_GELU"} {
-			if len(u.What) > len(p) && u.What[:len(p)] == p {
-				reasons[p]++
-			}
+	for pattern, want := range map[string]string{
+		"Linear_Bias_ReLU ": "mismatch", "Linear_Bias_GELU ": "unsupported", "Linear_Bias_SiLU ": "panic: fake: no way (fake_test.go:",
+	} {
+		of := slices.DeleteFunc(slices.Clone(dev.Unavailable), func(u schema.Unavailable) bool { return !strings.HasPrefix(u.What, pattern) })
+		if len(of) != 1 || !strings.Contains(of[0].Reason, want) {
+			t.Errorf("unavailable of %s: %v, want one, %s", pattern, of, want)
 		}
-	}
-	if reasons["Linear_Bias_ReLU"] != 1 || reasons["Linear_Bias_GELU"] != 1 {
-		t.Errorf("unavailable %v, want both patterns", dev.Unavailable)
 	}
 	mismatches := 0
 	for _, w := range warnings {
@@ -261,7 +258,7 @@ func TestFailuresAreRecorded(t *testing.T) {
 	if mismatches != 1 {
 		t.Errorf("%d warnings of a mismatch, want 1: %v", mismatches, warnings)
 	}
-	if want := len(chains()) - 2; len(dev.FusionProfiles) != want {
+	if want := len(chains()) - 3; len(dev.FusionProfiles) != want {
 		t.Errorf("%d fusion profiles, want %d", len(dev.FusionProfiles), want)
 	}
 }

@@ -26,6 +26,7 @@ type fake struct {
 	apart      int      // cases, the next ones, of workers that are apart
 	wrong      string   // chain whose results are wrong
 	none       string   // chain that has no kernel
+	crashes    string   // chain at which the backend panics
 	slower     map[string]float64
 	unfair     float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels    []KernelInfo
@@ -156,6 +157,9 @@ func (k fakeKernel) Implementation() string { return k.name }
 func (w *fakeWorkspace) Bind(c Chain) (Kernel, error) {
 	if c.String() == w.none {
 		return nil, fmt.Errorf("fake: no kernel for %s: %w", c, ErrUnsupported)
+	}
+	if c.String() == w.crashes {
+		panic("fake: no way")
 	}
 	k := fakeKernel{c, "fake" + w.Unit, 1}
 	if w.bound[c.String()] && w.unfair > 0 {

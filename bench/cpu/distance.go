@@ -38,7 +38,7 @@ func (t *team) signals() []float64 {
 		if w.id > 0 {
 			own := &turns[w.id].Uint32
 			for at := range uint32(trips * signalBursts) {
-				await(own, 2*at, t.bar.patience)
+				t.bar.await(own, 2*at)
 				own.Store(2*at + 2)
 			}
 			return
@@ -50,7 +50,7 @@ func (t *team) signals() []float64 {
 				begin := time.Now()
 				for range trips {
 					other.Store(at + 1)
-					await(other, at+1, t.bar.patience)
+					t.bar.await(other, at+1)
 					at += 2
 				}
 				bursts[burst] = time.Since(begin).Seconds() / float64(trips)

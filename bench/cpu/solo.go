@@ -15,6 +15,11 @@ func (w *worker) solo(s *sample, at *stretch) {
 		<-w.team.wake
 		return
 	}
+	defer func() {
+		for range w.n - 1 {
+			w.team.wake <- struct{}{}
+		}
+	}()
 	w.still()
 	once := func() {
 		for _, body := range s.bodies {
@@ -33,9 +38,6 @@ func (w *worker) solo(s *sample, at *stretch) {
 		s.after()
 	}
 	w.still()
-	for range w.n - 1 {
-		w.team.wake <- struct{}{}
-	}
 }
 
 // still waits, awake, until all other threads sleep.
@@ -56,6 +58,6 @@ func (t *team) alone(f func(w *worker)) {
 // on does something while the worker is bound to another CPU. Where it cannot be, it is where it was.
 func (w *worker) on(cpu int, f func()) {
 	_ = w.pin(cpu)
+	defer func() { _ = w.pin(w.team.cpus[w.id]) }()
 	f()
-	_ = w.pin(w.team.cpus[w.id])
 }

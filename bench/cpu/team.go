@@ -75,18 +75,32 @@ func (w *worker) serve(cpu int, started chan<- error) {
 		started <- nil
 	}
 	for job := range w.jobs {
-		job(w)
-		w.team.done.Done()
+		w.do(job)
 	}
 }
 
-// run lets every worker execute f and returns when all have.
+// do executes a job. Where it panics, so do the other workers at their next barrier.
+func (w *worker) do(job func(*worker)) {
+	defer w.team.done.Done()
+	defer func() {
+		if r := recover(); r != nil {
+			w.team.bar.crash.CompareAndSwap(nil, bench.Caught(r))
+		}
+	}()
+	job(w)
+}
+
+// run lets every worker execute f and returns when all have. A panic of a worker continues in the caller.
 func (t *team) run(f func(w *worker)) {
 	t.done.Add(len(t.workers))
 	for _, w := range t.workers {
 		w.jobs <- f
 	}
 	t.done.Wait()
+	if crash := t.bar.crash.Swap(nil); crash != nil {
+		t.bar.arrived.Store(0)
+		panic(crash)
+	}
 }
 
 // time executes the bodies in order, n times, and returns the time from the
@@ -184,6 +198,8 @@ type barrier struct {
 	arrived  atomic.Int32
 	_        [60]byte // the counter and the flag live on lines of their own
 	round    atomic.Uint32
+	_        [60]byte
+	crash    atomic.Pointer[bench.Crash] // of a worker, which nobody needs to wait for
 }
 
 // patience is the number of looks after which a waiting worker offers its CPU, as
@@ -204,15 +220,18 @@ func (b *barrier) wait() {
 		b.round.Add(1)
 		return
 	}
-	await(&b.round, round, b.patience)
+	b.await(&b.round, round)
 }
 
 // await looks until another worker has changed the value.
-func await(v *atomic.Uint32, from uint32, patience int) {
-	for looks := patience; v.Load() == from; looks-- {
+func (b *barrier) await(v *atomic.Uint32, from uint32) {
+	for looks := b.patience; v.Load() == from; looks-- {
 		if looks == 0 {
+			if crash := b.crash.Load(); crash != nil {
+				panic(crash)
+			}
 			yield()
-			looks = patience
+			looks = b.patience
 		}
 	}
 }
