@@ -9,7 +9,7 @@ import (
 	"hwcal/schema"
 )
 
-// errLeftOut: there are no shapes for runs of the mode.
+// errLeftOut: runs of the mode do not measure it.
 var errLeftOut = errors.New("left out of")
 
 // lacks says that the device has kernels in the type, but none of the pattern, or that runs of the
@@ -48,11 +48,26 @@ func (c *Calibrator) chainOf(pattern Pattern) Chain {
 	return chain
 }
 
-// recordLacks names the patterns that are left out of the plan, and why.
+// recordLacks names the patterns that are left out of the plan, and why, and the types in which a whole list is.
 func (c *Calibrator) recordLacks() {
+	leftOut := func(what string) { c.record(what, fmt.Errorf("%w %s runs", errLeftOut, c.Options.Mode)) }
+	for _, list := range []struct {
+		field    string
+		patterns []Pattern
+		dtypes   []schema.DType
+	}{{"fusion_profiles", c.Options.Patterns, c.fusionDTypes()}, {"operation_profiles", c.Options.Operations, c.operationDTypes()}} {
+		for _, d := range c.Options.DTypes {
+			if len(list.patterns) > 0 && !slices.Contains(list.dtypes, d) {
+				leftOut(list.field + "." + string(d))
+			}
+		}
+	}
+	if c.Options.Mode == schema.Quick && len(c.Options.Patterns) > 0 {
+		leftOut("fusion_crossovers")
+	}
 	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
 		if len(c.shapes(pattern)) == 0 {
-			c.record(pattern.Name, fmt.Errorf("%w %s runs", errLeftOut, c.Options.Mode))
+			leftOut(pattern.Name)
 			continue
 		}
 		for _, d := range c.dtypesOf(pattern) {

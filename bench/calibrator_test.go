@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -277,6 +278,40 @@ func TestMismatchBesideUnsupported(t *testing.T) {
 	c.record(step.label, step.run(context.Background(), 1))
 	if len(c.Device.Bandwidth) == 0 || len(c.warnings) != 1 || c.warnings[0].Code != schema.Mismatch {
 		t.Errorf("%d kernels, warnings %+v", len(c.Device.Bandwidth), c.warnings)
+	}
+}
+
+// What the runs of a mode do not measure is told, if it was asked for.
+func TestModesTellWhatTheyLeaveOut(t *testing.T) {
+	both := []schema.DType{schema.FP64, schema.FP32}
+	for _, k := range []struct {
+		mode   schema.Mode
+		dtypes []schema.DType
+		want   []string
+	}{
+		{schema.Quick, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64", "fusion_crossovers"}},
+		{schema.Default, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64"}},
+		{schema.Full, both, nil},
+		{schema.Default, both[:1], nil},
+	} {
+		for _, asked := range []bool{true, false} {
+			c := fakeCalibrator(newFake(), k.mode)
+			c.Options.DTypes = k.dtypes
+			want := k.want
+			if !asked {
+				c.Options.Patterns, c.Options.Operations, want = nil, nil, nil
+			}
+			c.recordLacks()
+			var got []string
+			for _, u := range c.Device.Unavailable {
+				if u.Reason == fmt.Sprintf("left out of %s runs", k.mode) {
+					got = append(got, u.What)
+				}
+			}
+			if !slices.Equal(got, want) || len(c.warnings) > 0 {
+				t.Errorf("%s in %v, asked %t: left out %q, want %q; warnings %v", k.mode, k.dtypes, asked, got, want, c.warnings)
+			}
+		}
 	}
 }
 
