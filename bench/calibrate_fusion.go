@@ -164,17 +164,16 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		cmp = c.compared[at].join(cmp)
 		cmp.Parts = parts
 	}
-	explained := cmp
-	entry := FusionEntry(pattern, s, cs, cmp)
-	entry.Launch = w.launch
-	if err := c.explain(ctx, &entry, cs, &explained); err != nil {
+	if err := c.findStart(startOf(w)); err != nil {
 		return err
 	}
+	entry := FusionEntry(pattern, s, cs, cmp)
+	entry.Launch = w.launch
 	if at < 0 {
 		at = len(c.Device.FusionProfiles)
 		c.Device.FusionProfiles, c.compared = append(c.Device.FusionProfiles, entry), append(c.compared, cmp)
 	}
-	entry.Warnings = c.warnAnew("fusion_profiles", at, explained.Warnings, explained.Notes)
+	entry.Warnings = c.warnAnew("fusion_profiles", at, cmp.Warnings, cmp.Notes)
 	c.Device.FusionProfiles[at], c.compared[at] = entry, cmp
 	if cmp.disturbed() {
 		c.disturbed = append(c.disturbed, c.disturbedPair(at))
@@ -235,12 +234,16 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 		e.UnfusedSamplesPerSecond, e.FusedSamplesPerSecond = float64(samples)/cmp.Unfused, float64(samples)/cmp.Fused
 	}
 	e.MemoryReduction = 1 - float64(e.FusedBytes)/float64(e.UnfusedBytes)
-	e.Reason = fmt.Sprintf("%s: %s, %d blocks", e.Verdict, interval(e), e.Blocks)
+	e.Reason = decision(&e)
 	return e
 }
 
-// interval puts the verdict's ground into words.
-func interval(e schema.Fusion) string {
+// decision puts the verdict and its ground into words.
+func decision(e *schema.Fusion) string {
+	return fmt.Sprintf("%s: %s, %d blocks", e.Verdict, interval(e), e.Blocks)
+}
+
+func interval(e *schema.Fusion) string {
 	within := fmt.Sprintf("speedup %.3f in [%.3f, %.3f]", e.Speedup, e.SpeedupCILow, e.SpeedupCIHigh)
 	switch {
 	case slices.Contains(e.Warnings, schema.WorkersApart):

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,26 +17,37 @@ type saving struct{ flop, traffic, overhead float64 }
 
 func (s saving) total() float64 { return s.flop + s.traffic + s.overhead }
 
-// explain predicts the speedup from what fusing saves, at the rates that were
-// measured before, and says why it pays or does not. Without the rates it says
-// nothing.
-func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp *Comparison) error {
-	level, gbps := c.intermediates(cs)
-	start, err := c.startCost(ctx, started{cs.Place, cs.Graph})
-	if err != nil {
-		return err
+// explainFusion predicts the speedup of each pair from what fusing saves, and says why it pays or does not. It runs
+// when everything is measured, as levels and peaks that the host disturbed are measured again behind the pairs.
+func (c *Calibrator) explainFusion() {
+	for i := range c.Device.FusionProfiles {
+		e := &c.Device.FusionProfiles[i]
+		c.explain(e, c.compared[i].Parts)
+		if e.PredictedSpeedup > 0 && e.Speedup > explainTolerance*e.PredictedSpeedup {
+			c.warn(schema.AboveTraffic, fmt.Sprintf("/fusion_profiles/%d", i), "speedup %.3f is above %.2f times the %.3f that the savings explain",
+				e.Speedup, explainTolerance, e.PredictedSpeedup)
+			e.Warnings = append(e.Warnings, schema.AboveTraffic)
+		}
 	}
-	peak := c.peak(cs.DType, cs.Place)
+}
+
+// explain predicts the speedup at the rates that were measured. Without these it says nothing.
+func (c *Calibrator) explain(e *schema.Fusion, parts Parts) {
+	e.PredictedSpeedup, e.Explained, e.Reason = 0, nil, decision(e)
+	chain := slices.Concat(parts...)
+	level, gbps := c.intermediates(chain, e.DType, e.Threads)
+	peak := c.peak(e.DType, Place{Threads: e.Threads})
 	if gbps == 0 || peak == 0 {
-		return nil
+		return
 	}
-	bytes, folded, fewer := e.UnfusedBytes-e.FusedBytes, cmp.Parts.FoldedFLOP(), len(cs.Chain)-len(cmp.Parts)
+	bytes, folded, fewer := e.UnfusedBytes-e.FusedBytes, parts.FoldedFLOP(), len(chain)-len(parts)
 	s := saving{
 		flop:     float64(folded) / peak / 1e9,
 		traffic:  float64(bytes) / gbps / 1e9,
-		overhead: float64(fewer) * start,
+		overhead: float64(fewer) * c.starts[startOf(wayOf(*e))],
 	}
-	e.PredictedSpeedup = (cmp.Fused + s.total()) / cmp.Fused
+	fused := e.FusedLatencyMS / 1e3
+	e.PredictedSpeedup = (fused + s.total()) / fused
 	if t := s.total(); t > 0 {
 		e.Explained = &schema.Explained{FLOP: s.flop / t, Traffic: s.traffic / t, Overhead: s.overhead / t}
 	}
@@ -53,13 +63,6 @@ func (c *Calibrator) explain(ctx context.Context, e *schema.Fusion, cs Case, cmp
 	case e.PredictedSpeedup > e.SpeedupCIHigh:
 		e.Reason += ", more than was measured"
 	}
-	if e.Speedup > explainTolerance*e.PredictedSpeedup {
-		m := Measurement{Warnings: cmp.Warnings, Notes: cmp.Notes}
-		m.warn(schema.AboveTraffic, "speedup %.3f is above %.2f times the %.3f that the savings explain",
-			e.Speedup, explainTolerance, e.PredictedSpeedup)
-		cmp.Warnings, cmp.Notes = m.Warnings, m.Notes
-	}
-	return nil
 }
 
 // bound says on which side of the ridge point the fused chain lies: of that of the level where its tensors live,
@@ -84,13 +87,13 @@ func (c *Calibrator) bound(e *schema.Fusion) string {
 
 // intermediates says where the operations meet that fusing joins, by the largest
 // of their working sets, and how fast that level is copied.
-func (c *Calibrator) intermediates(cs Case) (schema.Level, float64) {
+func (c *Calibrator) intermediates(chain Chain, d schema.DType, threads int) (schema.Level, float64) {
 	largest := int64(0)
-	for i := range cs.Chain[1:] {
-		largest = max(largest, cs.Chain[i+1:i+2].FusedBytes(cs.DType))
+	for i := range chain[1:] {
+		largest = max(largest, chain[i+1:i+2].FusedBytes(d))
 	}
-	level := c.levels.of(largest, cs.Place.Threads)
-	gbps, _ := ceiling(c.Device.Bandwidth, level, cs.Place.Threads, "copy")
+	level := c.levels.of(largest, threads)
+	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, "copy")
 	return level, gbps
 }
 
@@ -100,22 +103,25 @@ type started struct {
 	graph bool
 }
 
-// startCost is the time, in seconds, that it takes to start an operation and to wait
+// startOf is where and how the operations of a pair are started.
+func startOf(w way) started { return started{w.place, w.launch == schema.LaunchGraph} }
+
+// findStart finds out the time, in seconds, that it takes to start an operation and to wait
 // for all threads at its end: that of operations on single elements. It is measured
 // once for a number of threads, and for runs from a graph; 0 if the device has no such kernels.
-func (c *Calibrator) startCost(ctx context.Context, s started) (float64, error) {
-	if cost, ok := c.starts[s]; ok {
-		return cost, nil
+func (c *Calibrator) findStart(s started) error {
+	if _, ok := c.starts[s]; ok {
+		return nil
 	}
 	cost, err := c.measureStart(s)
 	if err != nil && !errors.Is(err, ErrUnsupported) {
-		return 0, err
+		return err
 	}
 	if c.starts == nil {
 		c.starts = map[started]float64{}
 	}
 	c.starts[s] = cost
-	return cost, ctx.Err()
+	return nil
 }
 
 // startSamples is how often the start of an operation is measured; the least counts.

@@ -30,7 +30,7 @@ type Calibrator struct {
 	disturbed []disturbance
 	warnings  []schema.Warning
 	lost      bool // the device answers no more
-	// starts is what it costs to start an operation, in seconds.
+	// starts is what it costs to start an operation, in seconds: for each way of the pairs.
 	starts map[started]float64
 }
 

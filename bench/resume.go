@@ -85,7 +85,9 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	}
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])
 	c.warnings = slices.Clone(e.Warnings[:state.Warnings])
-	c.takeComparisons()
+	if err := c.takeComparisons(); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrResume, err)
+	}
 	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
 	c.begin = c.begin.Add(-time.Duration(state.Spent * float64(time.Second)))
 	again := c.earlierDisturbed(steps)
@@ -93,15 +95,21 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 }
 
 // takeComparisons gives pairs and controls of the earlier run the comparisons behind them, without what was derived.
-func (c *Calibrator) takeComparisons() {
+func (c *Calibrator) takeComparisons() error {
 	e, d := c.Options.Resume, &c.Device
 	for i, f := range d.FusionProfiles {
-		seen := slices.DeleteFunc(slices.Clone(f.Warnings), func(code schema.Code) bool { return code == schema.AboveTraffic })
+		parts, err := c.earlierParts(f)
+		if err != nil {
+			return fmt.Errorf("fusion profile %d: %w", i, err)
+		}
+		if err := c.findStart(startOf(wayOf(f))); err != nil {
+			return err
+		}
 		c.compared = append(c.compared, Comparison{
 			Decision: stat.Decision{Speedup: f.Speedup, Low: f.SpeedupCILow, High: f.SpeedupCIHigh, Verdict: f.Verdict, Blocks: f.Blocks},
 			Unfused:  f.UnfusedLatencyMS / 1e3, Fused: f.FusedLatencyMS / 1e3,
-			Implementation: f.Implementation, ClockMHz: f.EffectiveClockMHz, MaxAbsError: f.MaxAbsError,
-			Warnings: seen, Notes: e.notes("fusion_profiles", i, seen),
+			Implementation: f.Implementation, Parts: parts, ClockMHz: f.EffectiveClockMHz, MaxAbsError: f.MaxAbsError,
+			Warnings: f.Warnings, Notes: e.notes("fusion_profiles", i, f.Warnings),
 		})
 	}
 	if d.Quality != nil {
@@ -112,6 +120,24 @@ func (c *Calibrator) takeComparisons() {
 			})
 		}
 	}
+	return nil
+}
+
+// earlierParts are those of the fused side of a pair that was measured.
+func (c *Calibrator) earlierParts(f schema.Fusion) (Parts, error) {
+	at := slices.IndexFunc(c.Options.Patterns, func(p Pattern) bool { return p.Name == f.Pattern })
+	if at < 0 || len(c.Options.Patterns[at].Dims) != len(f.InputShape) {
+		return nil, fmt.Errorf("no pattern %q of %d dimensions", f.Pattern, len(f.InputShape))
+	}
+	pattern := c.Options.Patterns[at]
+	chain, err := pattern.In(f.DType).Build(dims(pattern.Dims, f.InputShape...), Place{Threads: f.Threads})
+	if err != nil {
+		return nil, err
+	}
+	if parts := pattern.Parts(chain, f.DType, c.Runner.Backend); parts != nil {
+		return parts, nil
+	}
+	return Parts{chain}, nil
 }
 
 // earlierDisturbed are those of the steps whose figures the host disturbed in the earlier run.

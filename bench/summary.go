@@ -12,6 +12,7 @@ func (c *Calibrator) finish() {
 	c.boundFusion()
 	c.flagCached()
 	c.orderBandwidth()
+	c.explainFusion()
 	c.applyControls()
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
