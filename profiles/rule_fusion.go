@@ -2,8 +2,10 @@ package profiles
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"hwcal/schema"
 )
@@ -96,15 +98,58 @@ func checkFusionImprovement(c *checker) {
 	}
 }
 
-// checkFusionExplained: the shares of a predicted saving are those of a whole, and there are none without it.
+// mostUnexplained is how far the speedup may pass what the savings explain before a warning says so.
+const mostUnexplained = 1.25
+
+// checkFusionExplained: no saving makes a pair slower, and a speedup that is far above it says so. The shares of a
+// predicted saving are those of a whole, and there are none without it; that of traffic is what the bytes saved take
+// at the rate of the kernel copy on one of the levels.
 func checkFusionExplained(c *checker) {
-	for path, f := range c.fusions() {
-		if x := f.Explained; x != nil {
+	for at, d := range c.eachDevice() {
+		copies := map[int]map[schema.Level]float64{} // best rate by number of threads
+		for i, b := range d.Bandwidth {
+			if b.Pattern == "copy" && !c.warned(fmt.Sprintf("%s/bandwidth/%d", at, i), b.Warnings, schema.Implausible, schema.Cached) {
+				if copies[b.Threads] == nil {
+					copies[b.Threads] = map[schema.Level]float64{}
+				}
+				copies[b.Threads][b.Level] = max(copies[b.Threads][b.Level], b.GBps.Best)
+			}
+		}
+		for i := range d.FusionProfiles {
+			f, path := &d.FusionProfiles[i], fmt.Sprintf("%s/fusion_profiles/%d", at, i)
+			x, predicted := f.Explained, f.PredictedSpeedup
+			if predicted == 0 {
+				if x != nil {
+					c.fail(path+"/explained", "shares of a saving that is not predicted", "", "predicted_speedup beside them")
+				}
+				continue
+			}
+			if predicted < 1-rounding {
+				c.fail(path+"/predicted_speedup", "a saving that makes the pair slower", number(predicted), "at least 1")
+			}
+			if f.Speedup > mostUnexplained*predicted*(1+rounding) && !c.warned(path, f.Warnings, schema.AboveTraffic) {
+				c.fail(path+"/speedup_factor", "above 1.25 x predicted_speedup without the warning "+string(schema.AboveTraffic),
+					number(f.Speedup), "at most "+number(mostUnexplained*predicted))
+			}
+			if x == nil {
+				continue
+			}
 			if sum := x.FLOP + x.Traffic + x.Overhead; !near(sum, 1) {
 				c.differ(path+"/explained", sum, 1, "flops_share + traffic_share + overhead_share = 1")
 			}
-			if f.PredictedSpeedup == 0 {
-				c.fail(path+"/explained", "shares of a saving that is not predicted", "", "predicted_speedup beside them")
+			if x.Traffic == 0 {
+				continue
+			}
+			could, agrees := []string{}, false
+			for _, level := range slices.Sorted(maps.Keys(copies[f.Threads])) {
+				savedMS := float64(f.UnfusedBytes-f.FusedBytes) / copies[f.Threads][level] / 1e6 / x.Traffic
+				want := 1 + savedMS/f.FusedLatencyMS
+				agrees = agrees || near(predicted, want)
+				could = append(could, fmt.Sprintf("%s in %s", number(want), level))
+			}
+			if !agrees {
+				c.fail(path+"/predicted_speedup", "traffic_share of it is not the bytes saved at the rate of copy on a level", number(predicted),
+					fmt.Sprintf("one of [%s] on %d threads", strings.Join(could, ", "), f.Threads))
 			}
 		}
 	}
