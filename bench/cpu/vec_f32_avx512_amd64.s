@@ -7353,35 +7353,47 @@ expsingledone:
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (BX)(R8*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VADDPS           Z8, Z3, K1, Z3
+	VREDUCEPS        $0x01, Z7, Z8
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VSCALEFPS        Z7, Z9, Z9
+	VADDPS           Z9, Z3, K1, Z3
 
 expdone:
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMOVSS        X3, (AX)
-	ADDQ          $+4, AX
-	CMPQ          R9, BX
-	MOVQ          R9, BX
-	JNE           row
+	VADDPS           Z5, Z3, Z3
+	VADDPS           Z6, Z4, Z4
+	VADDPS           Z4, Z3, Z3
+	VEXTRACTF64X4    $0x01, Z3, Y4
+	VADDPS           Y4, Y3, Y3
+	VEXTRACTF128     $0x01, Y3, X4
+	VADDPS           X4, X3, X3
+	VPERMILPS        $0x4e, X3, X4
+	VADDPS           X4, X3, X3
+	VPERMILPS        $0xb1, X3, X4
+	VADDPS           X4, X3, X3
+	VBROADCASTSS     X3, Z3
+	VBROADCASTSS     -4(DX), Z4
+	VFNMADD213PS     Z2, Z0, Z4
+	VREDUCEPS        $0x01, Z4, Z2
+	VBROADCASTSS     vecConstf32avx512<>+204(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+208(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+212(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+216(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+220(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z5
+	VSCALEFPS        Z4, Z5, Z5
+	VMULPS           Z5, Z3, Z3
+	VMOVSS           X3, (AX)
+	ADDQ             $+4, AX
+	CMPQ             R9, BX
+	MOVQ             R9, BX
+	JNE              row
 	VZEROUPPER
 	RET
 

@@ -157,6 +157,36 @@ func testLayerNormDigits[T float](t *testing.T, isa ISA) {
 	}
 }
 
+// Only the distance to the maximum counts in a sum of exponentials, not how far from 0 it lies.
+func TestExpSumsFarFromZero(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testExpSumsFarFromZero[float32](t, isa)
+		testExpSumsFarFromZero[float64](t, isa)
+	})
+}
+
+func testExpSumsFarFromZero[T float](t *testing.T, isa ISA) {
+	const m, n = 2, 37
+	x, sums, largest := make([]T, m*n), make([]T, m), make([]T, m)
+	for _, far := range []float64{-1e8, -3001, 0, 1000, 5e5, 1e9} {
+		for i := range x {
+			x[i] = T(far - float64(i%9))
+		}
+		vecKernelsFor[T](isa).rowExpSums(&sums[0], &largest[0], &x[0], n, m, n)
+		for i, got := range sums {
+			row, want := x[i*n:][:n], 0.0
+			most := float64(slices.Max(row))
+			for _, v := range row {
+				want += math.Exp(float64(v) - most)
+			}
+			// As in testRowsOf, arguments reach down to -8.
+			if e := math.Abs(float64(got) - want); float64(largest[i]) != most || !(e <= gamma[T](n+16)*want) {
+				t.Errorf("cpu: %s %T rowExpSums near %g: [%d] = %g of %g, want %g of %g", isa, got, far, i, got, largest[i], want, most)
+			}
+		}
+	}
+}
+
 // Squares of several sizes change rows and columns, stored past the caches or not.
 func TestTranspose(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {

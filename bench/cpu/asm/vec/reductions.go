@@ -207,7 +207,13 @@ func (g *gen) rowExpSums() {
 			g.accumulateMasked(g.exp2NonPositive(x), mask, acc[u])
 		})
 	})
-	g.storeOne(g.fold("VADD", acc), sums)
+	// The scaled maximum is rounded: the sum so far is that of exponentials which are all off by the same
+	// factor.
+	sum, off := g.fold("VADD", acc), g.vector()
+	g.broadcast(operand.Mem{Base: maxima, Disp: -g.size}, off)
+	g.op("VFNMADD213", scaled, g.num(math.Log2E), off)
+	g.op("VMUL", g.exp2NonPositive(off), sum, sum)
+	g.storeOne(sum, sums)
 	g.CMPQ(next, src)
 	g.MOVQ(next, src)
 	g.JNE(operand.LabelRef("row"))
