@@ -169,11 +169,16 @@ func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, ep
 	factors, summands := unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
 	for i := range m {
 		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)
-		mean, squares := sumOf(from)/T(n), T(0)
+		mean := sumOf(from) / T(n)
+		// The mean is off by the rounding of a long sum, which the sum of what is left tells.
+		var off, squares T
 		for _, x := range from {
+			off += x - mean
 			squares += (x - mean) * (x - mean)
 		}
-		scale := T(1 / math.Sqrt(float64(squares/T(n)+eps)))
+		variance := max(squares-off*off/T(n), 0) / T(n)
+		mean += off / T(n)
+		scale := T(1 / math.Sqrt(float64(variance+eps)))
 		for j, x := range from {
 			to[j] = (x-mean)*scale*factors[j] + summands[j]
 		}

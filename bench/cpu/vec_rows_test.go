@@ -134,7 +134,7 @@ func testLayerNormDigits[T float](t *testing.T, isa ISA) {
 		"far from 0":    func(j int) int { return 1000 + j%7 },
 		"one outlier":   func(j int) int { return j%7 + 1000*max(0, 1-j) },
 		"many outliers": func(j int) int { return j%7 + 1000*max(0, min(1, 64-j)) },
-		"constant":      func(int) int { return 1000 },
+		"constant":      func(int) int { return 700001 }, // of sums that fp32 has to round
 	} {
 		sum, squares := 0, 0 // exact, as their differences are
 		for j := range x {
