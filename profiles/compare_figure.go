@@ -61,7 +61,7 @@ func indexFigures(p *schema.Profile) figureIndex {
 		for i, e := range d.Latency {
 			f := statFigure(fmt.Sprintf("%s/latency/%d", at, i), "ns", e.Nanoseconds)
 			f.workingSet, f.lowerIsBetter = e.WorkingSetBytes, true
-			add(figureKey{GroupLatency, d.ID, fmt.Sprintf("%s latency, %s pages", e.Level, pageSize(e.PageBytes))}, f, e.Warnings)
+			add(figureKey{GroupLatency, d.ID, fmt.Sprintf("%s latency%s", e.Level, onPages(e.PageBytes))}, f, e.Warnings)
 		}
 		for i, e := range d.NUMA {
 			path := fmt.Sprintf("%s/numa/%d", at, i)
@@ -168,12 +168,15 @@ func onThreads(n int) string {
 	return strconv.Itoa(n) + " threads"
 }
 
-func pageSize(bytes int64) string {
+// onPages says nothing of pages of a mix, or of a size that nothing tells, as on a GPU.
+func onPages(bytes int64) string {
 	switch {
+	case bytes == 0:
+		return ""
 	case bytes%(1<<20) == 0:
-		return strconv.FormatInt(bytes>>20, 10) + " MiB"
+		return fmt.Sprintf(", %d MiB pages", bytes>>20)
 	case bytes%(1<<10) == 0:
-		return strconv.FormatInt(bytes>>10, 10) + " KiB"
+		return fmt.Sprintf(", %d KiB pages", bytes>>10)
 	}
-	return strconv.FormatInt(bytes, 10) + " bytes"
+	return fmt.Sprintf(", pages of %d bytes", bytes)
 }

@@ -94,6 +94,11 @@ func TestCompareOne(t *testing.T) {
 			f.FusedLatencyMS *= 1.04
 			f.SpeedupCIHigh = 1.05 * f.Speedup
 		}, fused, WithinNoise, -0.04, nothing},
+		{"unfused faster, within the width of the speedup", func(_, n *schema.Device) {
+			f := &n.FusionProfiles[linearFuse]
+			f.UnfusedLatencyMS *= 0.96
+			f.SpeedupCIHigh = 1.05 * f.Speedup
+		}, unfused, WithinNoise, 0.04, nothing},
 		{"fused slower on a noisy host", func(_, n *schema.Device) {
 			f := &n.FusionProfiles[linearFuse]
 			f.FusedLatencyMS *= 1.5
@@ -230,6 +235,31 @@ func TestCompareWorkingSets(t *testing.T) {
 				t.Errorf("got %+v, want %g to %g, %s", found, test.from, test.to, test.verdict)
 			}
 		})
+	}
+}
+
+// TestCompareLatencies: the shortest of a level is compared, under the name of its pages where
+// they are known.
+func TestCompareLatencies(t *testing.T) {
+	for pages, want := range map[int64]string{
+		0: "L1 latency", 4 << 10: "L1 latency, 4 KiB pages", 2 << 20: "L1 latency, 2 MiB pages", 1000: "L1 latency, pages of 1000 bytes",
+	} {
+		p := parsed(t)
+		slow := p.Devices[0].Latency[0]
+		slow.PageBytes = pages
+		fast := slow
+		fast.WorkingSetBytes /= 2
+		scale(&fast.Nanoseconds, 0.5)
+		p.Devices[0].Latency = []schema.Latency{slow, fast}
+		var got []string
+		for _, d := range Compare(p, p).Differences {
+			if d.Group == GroupLatency && d.Old == fast.Nanoseconds.Best {
+				got = append(got, d.What)
+			}
+		}
+		if diff := cmp.Diff([]string{want}, got); diff != "" {
+			t.Errorf("pages of %d bytes (-want +got):\n%s", pages, diff)
+		}
 	}
 }
 

@@ -111,6 +111,8 @@ func TestRooflineLeavesOut(t *testing.T) {
 		}},
 		{"an implausible operation", func(d *schema.Device) { d.OperationProfiles[1].Warnings = []schema.Code{schema.Implausible} },
 			func(r Roofline) bool { return len(r.Points) == len(whole.Points)-1 }},
+		{"an implausible pair", func(d *schema.Device) { d.FusionProfiles[0].Warnings = []schema.Code{schema.Implausible} },
+			func(r Roofline) bool { return len(r.Points) == len(whole.Points)-1 }},
 		{"a pair on cold caches", func(d *schema.Device) { d.FusionProfiles[0].Cache = schema.Cold },
 			func(r Roofline) bool { return len(r.Points) == len(whole.Points)-1 }},
 		{"a replayed graph", func(d *schema.Device) { d.FusionProfiles[0].Launch = schema.LaunchGraph },
