@@ -61,6 +61,22 @@ func TestIntervalCovers(t *testing.T) {
 	}
 }
 
+// A block counts the best of each side, and what is faster fused is above 1.
+func TestLogRatio(t *testing.T) {
+	if got := math.Exp(LogRatio([]float64{30, 3, 4}, []float64{2, 20})); math.Abs(got-1.5) > 1e-12 {
+		t.Errorf("3 s against 2 s: %g times as fast", got)
+	}
+	got := Decide([]float64{math.Log(2), math.Log(8), math.Log(4)}, 1)
+	for at, f := range map[string][2]float64{"speedup": {got.Speedup, 4}, "low": {got.Low, 2}, "high": {got.High, 8}} {
+		if math.Abs(f[0]-f[1]) > 1e-12 {
+			t.Errorf("%s %g, want %g", at, f[0], f[1])
+		}
+	}
+	if got.Blocks != 3 {
+		t.Errorf("%d blocks", got.Blocks)
+	}
+}
+
 func TestDecide(t *testing.T) {
 	constant := func(n int, speedup float64) []float64 {
 		d := make([]float64, n)

@@ -61,11 +61,12 @@ func median(sorted []float64) float64 {
 
 // rank is the largest k for which the order statistics [x(k), x(n+1-k)] cover the
 // median with probability of at least 1 - alpha, whatever the distribution: the
-// number of samples below the median is binomial(n, 1/2). It is 0 if there is none.
+// number of samples below the median is binomial(n, 1/2). It is 0 if there is none,
+// and at most n/2, as half of the binomial lies up to there.
 func rank(n int, alpha float64) int {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	k := 0
-	for k < n/2 && 2*below.CDF(float64(k)) <= alpha {
+	for 2*below.CDF(float64(k)) <= alpha {
 		k++
 	}
 	return k
