@@ -573,6 +573,11 @@ func TestEnergyOfCases(t *testing.T) {
 		if math.Abs(e.AvgWatts-40) > 1e-9 || math.Abs(e.Joules/e.Executions/40/each-1) > 0.2 {
 			t.Errorf("%s %s: %+v, %g s each", m.Operation, m.Shape, e, each)
 		}
+		rate := e.OpsPerWatt / 1e9
+		if near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-9*want }; !near(e.OpsPerWatt, e.Executions/e.Joules) ||
+			!near(e.GFLOPSPerWatt, rate*float64(m.FLOP)) || !near(e.GBpsPerWatt, rate*float64(m.Bytes)) {
+			t.Errorf("%s %s, of %d FLOP and %d bytes: %+v", m.Operation, m.Shape, m.FLOP, m.Bytes, e)
+		}
 	}
 }
 
@@ -704,7 +709,7 @@ func TestPlaces(t *testing.T) {
 	}
 	c.Options.Threads = 6
 	c.Device.CPU.UsedCPUs = []int{0, 2, 4, 5, 6, 7}
-	c.Device.CPU.CoreClasses = []schema.CoreClass{{Name: "P", CPUs: []int{0, 1, 2, 3}}, {Name: "E", CPUs: []int{4, 5, 6, 7}}}
+	c.Device.CPU.CoreClasses = []schema.CoreClass{{Name: "P", CPUs: []int{0, 1, 2, 3}}, {Name: "E", CPUs: []int{4, 5, 6, 7}}, {Name: "unused", CPUs: []int{8, 9}}}
 	want := []Place{{Threads: 1}, {Threads: 6}, {Threads: 1, Class: "P"}, {Threads: 2, Class: "P"}, {Threads: 1, Class: "E"}, {Threads: 4, Class: "E"}}
 	if got := c.places(); !slices.Equal(got, want) {
 		t.Errorf("P and E cores: %v, want %v", got, want)

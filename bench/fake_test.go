@@ -18,7 +18,7 @@ type fake struct {
 	now        time.Time
 	rng        *rand.Rand
 	noise      float64             // relative, one-sided
-	clock      func(n int) float64 // reading n of the effective clock, MHz
+	clock      func(n int) float64 // reading n of the effective clock, MHz; 0 if it does not settle
 	reads      int
 	reasons    []string // of noise
 	calm       int      // cases after which there is none; 0 for never
@@ -73,14 +73,16 @@ func (f *fake) Now() time.Time { return f.now }
 
 func (f *fake) Clock(_ Place, settled bool) (float64, error) {
 	f.now = f.now.Add(200 * time.Microsecond)
-	if mhz := f.clock(0); !settled {
-		if mhz == 0 {
-			return 0, ErrUnsettled
-		}
-		return mhz, nil
+	reading := 0
+	if settled {
+		f.reads++
+		reading = f.reads
 	}
-	f.reads++
-	return f.clock(f.reads), nil
+	mhz := f.clock(reading)
+	if mhz == 0 {
+		return 0, ErrUnsettled
+	}
+	return mhz, nil
 }
 
 func (f *fake) Watch(Place) func() Observation {

@@ -89,9 +89,15 @@ func TestGuards(t *testing.T) {
 				return 3000
 			}
 		}, nil},
-		{"the clock keeps moving", func(f *fake) {
-			f.clock = func(n int) float64 { return 3000 - 200*float64(n%2) }
+		{"the clock keeps moving by 4%", func(f *fake) {
+			f.clock = func(n int) float64 { return 3000 - 120*float64(n%2) }
 		}, []schema.Code{schema.Throttled}},
+		{"the clock keeps moving by 2%", func(f *fake) {
+			f.clock = func(n int) float64 { return 3000 - 60*float64(n%2) }
+		}, nil},
+		{"the clock settles neither before nor after", func(f *fake) {
+			f.clock = func(n int) float64 { return float64(max(0, 1-n)) * 3000 }
+		}, []schema.Code{schema.ClockUnsettled}},
 		{"the workers move and the case is repeated", func(f *fake) { f.moves, f.apart = 1, 1 }, nil},
 		{"the workers keep moving", func(f *fake) { f.moves, f.apart = 9, 9 }, []schema.Code{schema.WorkersApart}},
 		{"a neighbour", func(f *fake) { f.reasons = []string{"a neighbour"} }, []schema.Code{schema.NoisyHost}},

@@ -1,0 +1,282 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"hwcal/schema"
+)
+
+// told are the warnings so far, as "code path".
+func told(c *Calibrator) []string {
+	var all []string
+	for _, w := range c.warnings {
+		all = append(all, string(w.Code)+" "+w.Path)
+	}
+	return all
+}
+
+// Above the register peak by more than the tolerance a rate cannot be true, and by less it says
+// so, in both lists of operations.
+func TestRatesAbovePeak(t *testing.T) {
+	for _, k := range []struct {
+		share float64
+		want  []schema.Code
+	}{{1, nil}, {1.04, []schema.Code{schema.AbovePeak}}, {1.06, []schema.Code{schema.Implausible}}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		add := func(operation string, gflops float64) computed {
+			return computed{operation: operation, dtype: schema.FP32, place: c.all(), flop: int64(gflops * 1e9), Measurement: Measurement{Seconds: []float64{1}}}
+		}
+		c.computed = []computed{add("peak_fma", 100), add("matmul", 100*k.share)}
+		product := c.computed[1]
+		c.Device.OperationProfiles = []schema.Compute{product.entry()}
+		c.finish()
+		var want []string
+		for path, e := range map[string]schema.Compute{"/compute/1": c.Device.Compute[1], "/operation_profiles/0": c.Device.OperationProfiles[0]} {
+			if !slices.Equal(e.Warnings, k.want) || e.Efficiency != k.share {
+				t.Errorf("%s at %g of the peak: %g, %v, want %v", path, k.share, e.Efficiency, e.Warnings, k.want)
+			}
+			for _, code := range k.want {
+				want = append(want, string(code)+" "+path)
+			}
+		}
+		got := told(c)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("at %g of the peak: %v, want %v", k.share, got, want)
+		}
+	}
+}
+
+// What moves faster than its level does was in another one. The theoretical bandwidth is that of
+// the memory.
+func TestTrafficAboveItsLevel(t *testing.T) {
+	for _, k := range []struct {
+		level schema.Level
+		bytes int64
+		share float64
+		want  []schema.Code
+	}{
+		{schema.L2, 1 << 20, 1.04, nil},
+		{schema.L2, 1 << 20, 1.06, []schema.Code{schema.Cached}},
+		{schema.DRAM, 1 << 30, 1.06, []schema.Code{schema.Cached}},
+	} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels = c.claimed()
+		c.Device.Theoretical.BandwidthGBps = &schema.Peak{Value: 20}
+		c.Device.Bandwidth = []schema.Bandwidth{{Level: k.level, Pattern: "copy", Threads: 2, GBps: schema.Stat{Best: 10}}}
+		ms := float64(k.bytes) / (10 * k.share) / 1e6
+		entries := []schema.Compute{{Threads: 2, Bytes: k.bytes, LatencyMS: schema.Stat{Best: ms, Mean: 2 * ms}}}
+		c.finishTraffic("operation_profiles", entries)
+		e, theory := entries[0], 0.0
+		if k.level == schema.DRAM {
+			theory = 20
+		}
+		near := func(got, want float64) bool { return math.Abs(got-want) < 1e-9*want }
+		if tr := e.Traffic; tr == nil || tr.Level != k.level || !near(tr.PeakGBps, 10*k.share) || !near(tr.AvgGBps, 5*k.share) ||
+			!near(tr.Utilization, 100*k.share) || tr.TheoreticalGBps != theory {
+			t.Errorf("%s at %g: %+v", k.level, k.share, tr)
+		}
+		if !slices.Equal(e.Warnings, k.want) || len(c.warnings) != len(k.want) {
+			t.Errorf("%s at %g of its bandwidth: %v, want %v", k.level, k.share, e.Warnings, k.want)
+		}
+	}
+}
+
+// A theoretical peak that a measurement passes is none.
+func TestMeasuredAboveTheory(t *testing.T) {
+	for theory, want := range map[float64][]string{
+		100: nil,
+		99: {
+			"theoretical_peak_below_measured /theoretical/peak_gflops/fp32",
+			"theoretical_peak_below_measured /theoretical/bandwidth_gbps",
+		},
+	} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.computed = []computed{{operation: "peak_fma", dtype: schema.FP32, place: c.all(), flop: 100e9, Measurement: Measurement{Seconds: []float64{1}}}}
+		c.Device.Bandwidth = []schema.Bandwidth{{Level: schema.DRAM, Pattern: "copy", Threads: 2, GBps: schema.Stat{Best: 100}}}
+		c.Device.Theoretical.PeakGFLOPS = map[schema.DType]schema.Peak{schema.FP32: {Value: theory}}
+		c.Device.Theoretical.BandwidthGBps = &schema.Peak{Value: theory}
+		c.finish()
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("peaks of %g: %v, want %v", theory, got, want)
+		}
+	}
+}
+
+// The curve is held against the caches that are claimed: 32 KiB, 1 MiB and 16 MiB.
+func TestCurveAgainstClaims(t *testing.T) {
+	curve := func(gbps func(mib float64) float64) []curvePoint {
+		var all []curvePoint
+		for _, mib := range []float64{1, 2, 4, 8, 11, 16, 22, 32, 45, 64, 90, 128, 181, 256, 362, 512} {
+			all = append(all, curvePoint{int64(mib * (1 << 20)), gbps(mib)})
+		}
+		return all
+	}
+	until := func(size float64) func(float64) float64 {
+		return func(mib float64) float64 {
+			if mib <= size {
+				return 30
+			}
+			return 12
+		}
+	}
+	for _, k := range []struct {
+		name string
+		gbps func(mib float64) float64
+		want []string
+	}{
+		{"as claimed", until(16), nil},
+		{"falling to the end", func(mib float64) float64 { return 40 - mib/16 }, []string{"dram_working_set_limited /bandwidth"}},
+		{"a last level of 4 MiB", until(4), []string{"level_not_seen /cpu/caches"}},
+		{"a last level of 64 MiB", until(64), []string{"level_not_claimed /cpu/caches"}},
+	} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels = c.claimed()
+		c.learn(curve(k.gbps))
+		if got := told(c); !slices.Equal(got, k.want) {
+			t.Errorf("%s: %v, want %v", k.name, got, k.want)
+		}
+	}
+}
+
+// Bandwidth of DRAM says where memory did not suffice for its working set.
+func TestMemoryLimitsWorkingSet(t *testing.T) {
+	for memory, want := range map[int64][]string{8 << 30: nil, 512 << 20: {"dram_working_set_limited /bandwidth/0"}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels, c.Options.MemoryBytes = c.claimed(), memory
+		if err := c.measureLevel(context.Background(), schema.DRAM, c.all(), Streams[:1], 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("of %d bytes: %v, want %v", memory, got, want)
+		}
+	}
+}
+
+// A level does not answer sooner than one nearer to the core: a load of the scripted machine takes
+// 5 ns everywhere.
+func TestLatencyBelowInnerLevel(t *testing.T) {
+	for inner, want := range map[float64][]string{
+		5.2: nil,
+		5.3: {"implausible /latency/1", "implausible /numa/0"},
+	} {
+		f := newFake()
+		f.noise = 0
+		c := fakeCalibrator(f, schema.Quick)
+		twoNodes(c)
+		c.levels = c.claimed()
+		c.Device.Latency = []schema.Latency{{Level: schema.L1, PageBytes: 2 << 20, Nanoseconds: schema.Stat{Best: inner}}}
+		if err := c.measureLatency(context.Background(), schema.L2, false, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.numaSteps()[0].run(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("behind one of %g ns: %v, want %v", inner, got, want)
+		}
+	}
+}
+
+// A speedup far above what the savings explain says so: 10 MB less at 10 GB/s are a millisecond.
+func TestSpeedupAboveSavings(t *testing.T) {
+	for speedup, want := range map[float64][]schema.Code{2.4: nil, 2.6: {schema.AboveTraffic}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels = c.claimed()
+		cs := fakeCase(t, "Linear_Bias", "1024x1024x1024")
+		c.pool(computed{operation: "peak_fma", dtype: schema.FP32, place: cs.Place, flop: 200e9, Measurement: Measurement{Seconds: []float64{1}}})
+		c.Device.Bandwidth = []schema.Bandwidth{{Level: schema.L3, Pattern: "copy", Threads: 1, GBps: schema.Stat{Best: 10}}}
+		e := schema.Fusion{UnfusedBytes: 12e6, FusedBytes: 2e6, Speedup: speedup}
+		cmp := Comparison{Fused: 1e-3, Parts: []Chain{cs.Chain}}
+		if err := c.explain(context.Background(), &e, cs, &cmp); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(e.PredictedSpeedup-2) > 0.001 || !slices.Equal(cmp.Warnings, want) || len(cmp.Notes) != len(want) {
+			t.Errorf("speedup of %g where %g is predicted: %v, %q, want %v", speedup, e.PredictedSpeedup, cmp.Warnings, cmp.Notes, want)
+		}
+	}
+}
+
+// Each failure is in the profile with its reason, and warned of where it is more than a lack.
+func TestRecord(t *testing.T) {
+	for _, k := range []struct {
+		err  error
+		want []string
+	}{
+		{nil, nil},
+		{ErrUnsupported, nil},
+		{errLeftOut, nil},
+		{ErrMismatch, []string{"mismatch "}},
+		{ErrMemory, []string{"out_of_memory "}},
+		{ErrLost, []string{"device_lost "}},
+		{ErrBudget, []string{"budget_spent "}},
+		{errors.New("other"), []string{"failed "}},
+	} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		known := len(c.Device.Unavailable)
+		if k.err != nil {
+			k.err = fmt.Errorf("case: %w", k.err)
+		}
+		c.record("what", k.err)
+		if got := told(c); !slices.Equal(got, k.want) {
+			t.Errorf("%v: %v, want %v", k.err, got, k.want)
+		}
+		if got := c.Device.Unavailable[known:]; (k.err != nil) != slices.Equal(got, []schema.Unavailable{{What: "what", Reason: fmt.Sprint(k.err)}}) {
+			t.Errorf("%v: unavailable %v", k.err, got)
+		}
+	}
+}
+
+// A case that memory cannot hold is refused before any of it is taken.
+func TestCaseWithoutMemory(t *testing.T) {
+	f := newFake()
+	r, c := fakeRunner(f), fakeCase(t, "matmul", "16x16x16")
+	for memory, want := range map[int64]error{c.Footprint(): nil, c.Footprint() - 1: ErrMemory} {
+		r.Memory = memory
+		opened := f.opened
+		if _, err := r.Measure(context.Background(), c); !errors.Is(err, want) || (f.opened == opened) != (want != nil) {
+			t.Errorf("%d bytes for %d: %v, %d opened", memory, c.Footprint(), err, f.opened-opened)
+		}
+	}
+}
+
+// A single operation is held against the ceilings of the levels that its shapes live in.
+func TestBench(t *testing.T) {
+	softmax, err := Lookup("softmax")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		rows  int64
+		level schema.Level
+		curve bool // what may live beyond the caches of a core needs it
+	}{{16, schema.L1, false}, {1024, schema.L2, false}, {1 << 13, schema.L3, true}} {
+		softmax.Shapes = func(schema.Mode) []Shape { return []Shape{dims(softmax.Dims, 1, k.rows, 128)} }
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.DTypes = []schema.DType{schema.FP32}
+		for _, s := range Streams {
+			f.kernels = append(f.kernels, KernelInfo{"stream_" + s.Name, schema.FP64, "fake"})
+		}
+		curve := false
+		c.Options.Observe = func(p Progress) { curve = curve || p.Label == c.curveStep(c.one()).label }
+		dev, _, err := c.Bench(context.Background(), softmax, map[schema.DType][]string{schema.FP32: {"a", "b"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(dev.OperationProfiles) != 2 || curve != k.curve {
+			t.Fatalf("%d rows: %d entries, curve %t", k.rows, len(dev.OperationProfiles), curve)
+		}
+		for i, unit := range []string{"a", "b"} {
+			e := dev.OperationProfiles[i]
+			if e.Implementation != "fake"+unit || e.Traffic == nil || e.Traffic.Level != k.level || !(e.Efficiency > 0) {
+				t.Errorf("%d rows: %s, %+v", k.rows, e.Implementation, e.Traffic)
+			}
+		}
+	}
+}
