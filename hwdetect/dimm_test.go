@@ -1,6 +1,7 @@
 package hwdetect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,49 @@ func TestDIMMPeak(t *testing.T) {
 		case err != nil || p.Value < c.gbps-1e-9 || p.Value > c.gbps+1e-9:
 			t.Errorf("%s: got %+v, %v, want %v GB/s", c.name, p, err, c.gbps)
 		}
+	}
+}
+
+// device17 is a memory device of an SMBIOS table: its widths in bits, speeds in MT/s.
+func device17(kind byte, width, size, speed, configured uint16) []byte {
+	b := make([]byte, 0x28)
+	b[0], b[1] = 17, byte(len(b))
+	for at, x := range map[int]uint16{0x08: width, 0x0a: width, 0x0c: size, 0x15: speed, 0x20: configured} {
+		b[at], b[at+1] = byte(x), byte(x>>8)
+	}
+	b[0x10], b[0x11], b[0x12] = 1, 2, kind
+	return append(b, "DIMM_A1\x00BANK 0\x00\x00"...)
+}
+
+func TestParseDIMMs(t *testing.T) {
+	const ddr4, lpddr5, flash, unknown = 0x1a, 0x23, 0x09, 0xffff
+	for _, c := range []struct {
+		name  string
+		table []byte
+		want  []dimm
+	}{
+		{"configured below its rated speed", device17(ddr4, 64, 8192, 3200, 2933), []dimm{{"DIMM_A1", "BANK 0", 2933, false, 8}}},
+		{"rated speed alone", device17(ddr4, 64, 8192, 3200, 0), []dimm{{"DIMM_A1", "BANK 0", 3200, true, 8}}},
+		{"neither speed", device17(ddr4, 64, 8192, unknown, unknown), []dimm{{"DIMM_A1", "BANK 0", 0, true, 8}}},
+		{"LPDDR of 32 bits", device17(lpddr5, 32, 8192, 6400, 6400), []dimm{{"DIMM_A1", "BANK 0", 6400, false, 4}}},
+		{"an empty slot", device17(ddr4, 64, 0, 3200, 3200), nil},
+		{"flash", device17(flash, 64, 16, 33, 33), nil},
+	} {
+		got, err := parseDIMMs(append(c.table, 127, 4, 0, 0, 0, 0))
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
+		}
+	}
+}
+
+// The source says of which speeds the channels are, and that they are rated ones.
+func TestDIMMPeakSource(t *testing.T) {
+	p, err := dimmPeak([]dimm{{"DIMM_A1", "", 2400, false, 8}, {"DIMM_B1", "", 3200, true, 8}, {"DIMM_C1", "", 3200, true, 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Source != "SMBIOS: 3 channels of 2400 to 3200 MT/s" || len(p.Assumptions) != 2 || !strings.Contains(p.Assumptions[1], "rated speed") {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -106,6 +106,9 @@ func TestListMIG(t *testing.T) {
 	if d.GPU.SMs != 42 || d.GPU.MemoryBytes != 20096<<20 || d.GPU.ParentUUID != "GPU-0" || d.Power.Unavailable == "" || d.Theoretical.PeakGFLOPS != nil {
 		t.Errorf("got %+v, %+v", d, d.GPU)
 	}
+	if d.Name != "A100 MIG 3g.20gb" {
+		t.Errorf("named %q", d.Name)
+	}
 	if devices[2].GPU.ParentUUID != "" || devices[2].GPU.SMs != 108 {
 		t.Errorf("the whole GPU beside it: %+v", devices[2].GPU)
 	}
@@ -138,6 +141,34 @@ func TestListGPUsPoorDriver(t *testing.T) {
 	g := devices[0]
 	if g.GPU.MIG != nil || g.GPU.SMs != 0 || g.Power.Unavailable == "" || g.Theoretical.PeakGFLOPS != nil || len(d.GetNumGpuCoresCalls()) != 0 {
 		t.Errorf("got %+v", g)
+	}
+}
+
+// What no driver tells is absent, each with the reason.
+func TestListGPUsMuteDriver(t *testing.T) {
+	server := a100()
+	server.DeviceGetCountFunc = func() (int, nvml.Return) { return 1, nvml.SUCCESS }
+	server.LookupSymbolFunc = func(symbol string) error {
+		if symbol == "nvmlDeviceGetCount_v2" || symbol == "nvmlDeviceGetHandleByIndex_v2" {
+			return nil
+		}
+		return errors.New("undefined symbol")
+	}
+	devices, err := listGPUs(server, "/")
+	if err != nil || len(devices) != 1 {
+		t.Fatalf("%d devices, %v", len(devices), err)
+	}
+	d := devices[0]
+	var absent []string
+	for _, u := range d.Unavailable {
+		if u.Reason == "" {
+			t.Errorf("no reason for %s", u.What)
+		}
+		absent = append(absent, u.What)
+	}
+	want := []string{"gpu.memory_bytes", "gpu.compute_capability", "gpu.sm_max_mhz", "theoretical.peak_gflops", "theoretical.bandwidth_gbps"}
+	if diff := cmp.Diff(want, absent); diff != "" || d.Name == "" || d.Power.Unavailable == "" {
+		t.Errorf("%q, power %+v, unavailable (-want +got):\n%s", d.Name, d.Power, diff)
 	}
 }
 

@@ -33,12 +33,21 @@ func TestRates(t *testing.T) {
 		{name: "Gold 5122", id: intel(0x55, "Intel(R) Xeon(R) Gold 5122"), isa: avx512, fp64: 32, fp32: 64, assuming: "two 512-bit"},
 		{name: "Sapphire Rapids without AMX", id: intel(0x8f, ""), isa: spr, fp64: 32, fp32: 64, fp16: 128, bf16: 32, int8: 256},
 		{name: "Sapphire Rapids", id: intel(0x8f, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8"), fp64: 32, fp32: 64, fp16: 128, bf16: 1024, int8: 2048},
+		{name: "Granite Rapids", id: intel(0xad, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8", "amx_fp16"), fp64: 32, fp32: 64, fp16: 1024, bf16: 1024, int8: 2048},
+		{name: "Golden Cove that shows AVX-512", id: intel(0x97, ""), isa: avx512, fp64: 16, fp32: 32},
 		{name: "Golden Cove", id: intel(0x97, ""), isa: append(avx2[:2:2], "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
 		{name: "Zen 1", id: CPUID{Vendor: "AMD", Family: 0x17, Model: 1}, isa: avx2, fp64: 8, fp32: 16},
+		{name: "Zen 2", id: CPUID{Vendor: "AMD", Family: 0x17, Model: 0x31}, isa: avx2, fp64: 16, fp32: 32},
 		{name: "Zen 3", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x21}, isa: avx2, fp64: 16, fp32: 32},
 		{name: "Zen 4", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x61}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 4 server", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x11}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 5 mobile", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x24}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 5 mobile with a large GPU", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x60}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 5 desktop", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x44}, isa: spr[:5], fp64: 32, fp32: 64, bf16: 128, int8: 256},
 		{name: "Zen 5", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x02}, isa: spr[:5], fp64: 32, fp32: 64, bf16: 128, int8: 256},
 		{name: "unknown x86", id: CPUID{Vendor: "Zhaoxin"}, isa: avx2, fp64: 16, fp32: 32, assuming: "unknown model"},
+		{name: "unknown x86 with AVX-512", id: CPUID{Vendor: "Zhaoxin"}, isa: avx512, fp64: 16, fp32: 32, assuming: "one 512-bit"},
+		{name: "AVX2 without FMA", id: intel(0x3f, ""), isa: avx2[1:]},
 		{name: "SSE only", id: CPUID{Vendor: "Intel"}, isa: []string{"sse2"}},
 		{name: "Neoverse-N1", info: arm(0xd0c), isa: []string{"asimd", "asimdhp", "asimddp"}, fp64: 8, fp32: 16, fp16: 32, int8: 64},
 		{name: "Neoverse-V1", info: arm(0xd40), isa: []string{"asimd", "asimdhp", "sve", "bf16", "i8mm"}, fp64: 16, fp32: 32, fp16: 64, bf16: 128, int8: 256},
@@ -107,19 +116,28 @@ func turboFiles(driver, boost string) map[string]string {
 }
 
 func TestGPUPeaks(t *testing.T) {
+	type tflops = map[schema.DType]float64
 	for _, c := range []struct {
 		name string
 		gpu  schema.GPUInfo
-		fp16 float64 // TFLOPS on the data sheet
+		want tflops // on the data sheet
 		gbps float64
 	}{
-		{"V100", schema.GPUInfo{ComputeCapability: "7.0", SMs: 80, SMMaxMHz: 1530, MemoryMaxMHz: 877, MemoryBusBits: 4096}, 125, 900},
-		{"A100 40 GB", schema.GPUInfo{ComputeCapability: "8.0", SMs: 108, SMMaxMHz: 1410, MemoryMaxMHz: 1215, MemoryBusBits: 5120}, 312, 1555},
-		{"H100 SXM at 1830 MHz", schema.GPUInfo{ComputeCapability: "9.0", SMs: 132, SMMaxMHz: 1830, MemoryMaxMHz: 2619, MemoryBusBits: 5120}, 989, 3352},
+		{"V100", schema.GPUInfo{ComputeCapability: "7.0", SMs: 80, SMMaxMHz: 1530, MemoryMaxMHz: 877, MemoryBusBits: 4096},
+			tflops{schema.FP64: 7.8, schema.FP32: 15.7, schema.FP16: 125}, 900},
+		{"A100 40 GB", schema.GPUInfo{ComputeCapability: "8.0", SMs: 108, SMMaxMHz: 1410, MemoryMaxMHz: 1215, MemoryBusBits: 5120},
+			tflops{schema.FP64: 19.5, schema.FP32: 19.5, schema.TF32: 156, schema.FP16: 312, schema.BF16: 312, schema.INT8: 624}, 1555},
+		{"H100 SXM at 1830 MHz", schema.GPUInfo{ComputeCapability: "9.0", SMs: 132, SMMaxMHz: 1830, MemoryMaxMHz: 2619, MemoryBusBits: 5120},
+			// 66.9 in fp64 and fp32 are of 1980 MHz
+			tflops{schema.FP64: 61.8, schema.FP32: 61.8, schema.TF32: 494.7, schema.FP16: 989.4, schema.BF16: 989.4, schema.FP8: 1978.9, schema.INT8: 1978.9}, 3352},
+		{"RTX 4090", schema.GPUInfo{ComputeCapability: "8.9", SMs: 128, SMMaxMHz: 2520, MemoryMaxMHz: 10501, MemoryBusBits: 384},
+			tflops{schema.FP32: 82.6}, 1008},
 	} {
 		got, missing := gpuPeaks(c.gpu)
-		if tflops := got.PeakGFLOPS[schema.FP16].Value / 1e3; tflops < 0.99*c.fp16 || tflops > 1.01*c.fp16 {
-			t.Errorf("%s: fp16 %.1f TFLOPS, want %v", c.name, tflops, c.fp16)
+		for _, d := range schema.DTypes() {
+			if x := got.PeakGFLOPS[d].Value / 1e3; x < 0.99*c.want[d] || x > 1.01*c.want[d] {
+				t.Errorf("%s: %s %.1f TFLOPS, want %v", c.name, d, x, c.want[d])
+			}
 		}
 		if gbps := got.BandwidthGBps.Value; gbps < 0.99*c.gbps || gbps > 1.01*c.gbps || missing != nil {
 			t.Errorf("%s: %.1f GB/s, want %v; missing %v", c.name, gbps, c.gbps, missing)
