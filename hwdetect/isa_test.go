@@ -47,8 +47,10 @@ func TestVerifiedISA(t *testing.T) {
 func TestCPUIDAgreesWithLibrary(t *testing.T) {
 	isa, _ := verifiedISA(ReadCPUID(), cpuInfo{})
 	for name, id := range map[string]cpuid.FeatureID{
+		"sse2": cpuid.SSE2, "sse4_1": cpuid.SSE4, "sse4_2": cpuid.SSE42, "avx": cpuid.AVX, "f16c": cpuid.F16C,
 		"avx2": cpuid.AVX2, "fma": cpuid.FMA3, "avx_vnni": cpuid.AVXVNNI,
 		"avx512f": cpuid.AVX512F, "avx512dq": cpuid.AVX512DQ, "avx512vl": cpuid.AVX512VL,
+		"avx512cd": cpuid.AVX512CD, "avx512bw": cpuid.AVX512BW, "avx512vbmi": cpuid.AVX512VBMI,
 		"avx512_vnni": cpuid.AVX512VNNI, "avx512_bf16": cpuid.AVX512BF16, "avx512_fp16": cpuid.AVX512FP16,
 		"asimd": cpuid.ASIMD, "sve": cpuid.SVE,
 	} {

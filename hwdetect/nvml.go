@@ -79,11 +79,10 @@ func ask[T any](q query, symbol string, f func() (T, nvml.Return)) (value T, ok 
 func (q query) describe(i int, dev nvml.Device, driver string) schema.Device {
 	g := &schema.GPUInfo{Driver: driver}
 	d := schema.Device{ID: fmt.Sprintf("cuda%d", i), Kind: schema.GPU, Vendor: "NVIDIA", GPU: g}
-	var ok bool
 	missing := func(what, symbol string) {
 		d.Unavailable = append(d.Unavailable, schema.Unavailable{What: what, Reason: "the driver does not tell (" + symbol + ")"})
 	}
-	if d.Name, ok = ask(q, "nvmlDeviceGetName", dev.GetName); !ok || d.Name == "" {
+	if d.Name, _ = ask(q, "nvmlDeviceGetName", dev.GetName); d.Name == "" {
 		d.Name = "unknown NVIDIA GPU"
 	}
 	g.UUID, _ = ask(q, "nvmlDeviceGetUUID", dev.GetUUID)

@@ -34,13 +34,14 @@ func TestRates(t *testing.T) {
 		{name: "Sapphire Rapids without AMX", id: intel(0x8f, ""), isa: spr, fp64: 32, fp32: 64, fp16: 128, bf16: 32, int8: 256},
 		{name: "Sapphire Rapids", id: intel(0x8f, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8"), fp64: 32, fp32: 64, fp16: 128, bf16: 1024, int8: 2048},
 		{name: "Granite Rapids", id: intel(0xad, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8", "amx_fp16"), fp64: 32, fp32: 64, fp16: 1024, bf16: 1024, int8: 2048},
-		{name: "Golden Cove that shows AVX-512", id: intel(0x97, ""), isa: avx512, fp64: 16, fp32: 32},
+		{name: "Golden Cove that shows AVX-512", id: intel(0x97, ""), isa: append(avx512[:3:3], "avx512_vnni", "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
 		{name: "Golden Cove", id: intel(0x97, ""), isa: append(avx2[:2:2], "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
 		{name: "Zen 1", id: CPUID{Vendor: "AMD", Family: 0x17, Model: 1}, isa: avx2, fp64: 8, fp32: 16},
 		{name: "Zen 2", id: CPUID{Vendor: "AMD", Family: 0x17, Model: 0x31}, isa: avx2, fp64: 16, fp32: 32},
 		{name: "Zen 3", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x21}, isa: avx2, fp64: 16, fp32: 32},
 		{name: "Zen 4", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x61}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
-		{name: "Zen 4 server", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x11}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 4 server", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0x10}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
+		{name: "Zen 4c server", id: CPUID{Vendor: "AMD", Family: 0x19, Model: 0xa0}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
 		{name: "Zen 5 mobile", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x24}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
 		{name: "Zen 5 mobile with a large GPU", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x60}, isa: spr[:5], fp64: 16, fp32: 32, bf16: 64, int8: 128},
 		{name: "Zen 5 desktop", id: CPUID{Vendor: "AMD", Family: 0x1a, Model: 0x44}, isa: spr[:5], fp64: 32, fp32: 64, bf16: 128, int8: 256},
@@ -142,6 +143,9 @@ func TestGPUPeaks(t *testing.T) {
 		if gbps := got.BandwidthGBps.Value; gbps < 0.99*c.gbps || gbps > 1.01*c.gbps || missing != nil {
 			t.Errorf("%s: %.1f GB/s, want %v; missing %v", c.name, gbps, c.gbps, missing)
 		}
+	}
+	if got, _ := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5", SMs: 15, SMMaxMHz: 875}); got.PeakGFLOPS != nil {
+		t.Errorf("unknown GPU: peaks %v", got.PeakGFLOPS)
 	}
 	if _, missing := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5"}); len(missing) != 2 {
 		t.Errorf("unknown GPU: missing %v", missing)
