@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,10 @@ func TestBuildRefusesShapes(t *testing.T) {
 		{"Conv2d_ReLU", "1x4x2x2x4x5x1x0x1"}, // kernel larger than the image
 		{"Conv2d_ReLU", "1x1x32x32x1x1x1x1099511627776x1"},
 		{"max_pool", "1x1x1099511627776x32x1x1x0"},
+		{"max_pool", "1x1x8x8x0x1x0"},
+		{"max_pool", "1x1x8x8x2x0x0"},
+		{"max_pool", "1x1x8x8x3x1x2"}, // a window of padding alone
+		{"max_pool", "1x1x8x4x5x1x0"},
 		{"Causal_Attention", "1x1x4294967296x4294967296x1"}, // the product of both is 0 in 64 bits
 		{"Causal_Attention", "1x4x9x8x16"},                  // the first query would see no key
 		{"Grouped_Query_Attention", "1x4x3x8x8x16"},
@@ -137,6 +142,24 @@ func TestBuildRefusesShapes(t *testing.T) {
 		}
 		if _, err := p.Build(s, Place{Threads: 1}); err == nil {
 			t.Errorf("%s %s: no error", c.pattern, c.shape)
+		}
+	}
+}
+
+// What is as large as its padded image has an output of one pixel.
+func TestSmallestImages(t *testing.T) {
+	for _, c := range []struct {
+		pattern, shape string
+		want           []int64 // shape of the output
+	}{
+		{"Conv2d_ReLU", "1x4x3x5x4x5x1x1x1", []int64{1, 4, 1, 3}},
+		{"Conv2d_ReLU", "1x4x5x3x4x5x1x1x1", []int64{1, 4, 3, 1}},
+		{"max_pool", "1x4x3x5x5x1x1", []int64{1, 4, 1, 3}},
+		{"max_pool", "1x4x5x3x5x1x1", []int64{1, 4, 3, 1}},
+		{"max_pool", "1x4x7x9x3x2x0", []int64{1, 4, 3, 4}},
+	} {
+		if _, chain := build(t, c.pattern, c.shape); !slices.Equal(chain.Output().Dims, c.want) {
+			t.Errorf("%s %s: %v, want %v", c.pattern, c.shape, chain.Output().Dims, c.want)
 		}
 	}
 }

@@ -581,6 +581,26 @@ func TestEnergyOfCases(t *testing.T) {
 	}
 }
 
+// The power of the idle device is over the window that passed, which may be longer; without a
+// window there is none.
+func TestIdlePower(t *testing.T) {
+	for window, want := range map[time.Duration]*schema.Idle{
+		2 * idleTime: {WindowSeconds: 2, Meters: []string{"package-0"}, AvgWatts: 40, Celsius: 50},
+		0:            nil,
+	} {
+		f := newFake()
+		f.watts = 40
+		c := fakeCalibrator(f, schema.Quick)
+		c.Runner.Sleep = func(context.Context, time.Duration) { f.now = f.now.Add(window) }
+		if err := c.measureIdle(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, c.Device.Power.Idle); diff != "" {
+			t.Errorf("over %v (-want +got):\n%s", window, diff)
+		}
+	}
+}
+
 func TestInterruptEndsCalibration(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := newFake()
