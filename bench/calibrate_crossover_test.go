@@ -154,6 +154,24 @@ func TestSweepWithoutAPoint(t *testing.T) {
 	}
 }
 
+// Each point says what disturbed it, and the warnings of the profile say where.
+func TestSweepDisturbed(t *testing.T) {
+	f := newFake()
+	f.reasons = []string{"a neighbour"}
+	cal := fakeCalibrator(f, schema.Default)
+	if err := cal.crossoverSteps()[0].run(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range cal.Device.FusionCrossovers[0].Points {
+		if !slices.Equal(p.Warnings, []schema.Code{schema.NoisyHost}) {
+			t.Errorf("%s: %v", p.Shape, p.Warnings)
+		}
+	}
+	if got, want := told(cal), []string{"noisy_host /fusion_crossovers/0/points/0", "noisy_host /fusion_crossovers/0/points/1"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // Every sweep grows: the profile sorts its points by unfused bytes.
 func TestSweepsGrow(t *testing.T) {
 	swept := 0

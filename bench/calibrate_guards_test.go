@@ -232,6 +232,18 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// The warnings of an entry that is measured again take the place of its own, and of no other's.
+func TestWarnAnew(t *testing.T) {
+	c := fakeCalibrator(newFake(), schema.Quick)
+	for i := range 3 {
+		c.warnAll("numa", i, []schema.Code{schema.NoisyHost}, []string{"a neighbour"})
+	}
+	codes := c.warnAnew("numa", 1, []schema.Code{schema.Unstable}, []string{"scatter"})
+	if want := []string{"noisy_host /numa/0", "noisy_host /numa/2", "unstable /numa/1"}; !slices.Equal(told(c), want) || !slices.Equal(codes, []schema.Code{schema.Unstable}) {
+		t.Errorf("%v, of the entry %v, want %v", told(c), codes, want)
+	}
+}
+
 // A case that memory cannot hold is refused before any of it is taken.
 func TestCaseWithoutMemory(t *testing.T) {
 	f := newFake()

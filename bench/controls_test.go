@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -89,4 +90,21 @@ func TestFailedControlsDecideNothing(t *testing.T) {
 		}
 	}
 	t.Error("no warning")
+}
+
+// A control that cannot be measured is no control that passed: its step fails.
+func TestControlFails(t *testing.T) {
+	f := newFake()
+	f.wrong = "gemm+bias"
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns = named("Linear_Bias")
+	steps := c.controlSteps()
+	if len(steps) == 0 {
+		t.Fatal("no controls")
+	}
+	for _, s := range steps {
+		if err := s.run(context.Background(), 1); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s: %v, want a mismatch", s.label, err)
+		}
+	}
 }
