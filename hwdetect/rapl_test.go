@@ -89,11 +89,31 @@ func TestRAPLMasked(t *testing.T) {
 	}
 }
 
+// A zone that two paths lead to is one counter, and where there are zones the sockets of
+// amd_energy, which they count too, are not listed beside them.
+func TestRAPLCountsOnce(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("zones have colons in their names")
+	}
+	root := powercapOf(t, zone{"intel-rapl:0", "package-0", "262143328850", "5"})
+	if err := os.Symlink("intel-rapl:0", root.path(powercap+"/intel-rapl:1")); err != nil {
+		t.Skip(err)
+	}
+	for file, text := range map[string]string{"name": "amd_energy", "energy1_label": "Esocket0", "energy1_input": "5"} {
+		add(t, root, "sys/class/hwmon/hwmon0/"+file, text)
+	}
+	if p, _ := rapl(root, linux); len(p.Meters) != 1 || p.Meters[0].Name != "package-0" {
+		t.Errorf("got %+v", p.Meters)
+	}
+}
+
 // The driver amd_energy serves a counter of each socket, beside those of cores, which are parts
 // of it.
 func TestAMDEnergy(t *testing.T) {
 	root := layout(t, map[string]string{
-		"sys/class/hwmon/hwmon1/name":           "k10temp",
+		"sys/class/hwmon/hwmon1/name":           "another",
+		"sys/class/hwmon/hwmon1/energy1_label":  "Esocket1",
+		"sys/class/hwmon/hwmon1/energy1_input":  "2222",
 		"sys/class/hwmon/hwmon2/name":           "amd_energy",
 		"sys/class/hwmon/hwmon2/energy1_label":  "Ecore000",
 		"sys/class/hwmon/hwmon2/energy1_input":  "1111",
