@@ -191,13 +191,12 @@ func TestSpeedupAboveSavings(t *testing.T) {
 		cs := fakeCase(t, "Linear_Bias", "1024x1024x1024")
 		c.pool(computed{operation: "peak_fma", dtype: schema.FP32, place: cs.Place, flop: 200e9, Measurement: Measurement{Seconds: []float64{1}}})
 		c.Device.Bandwidth = []schema.Bandwidth{{Level: schema.L3, Pattern: "copy", Threads: 1, GBps: schema.Stat{Best: 10}}}
-		e := schema.Fusion{UnfusedBytes: 12e6, FusedBytes: 2e6, Speedup: speedup}
-		cmp := Comparison{Fused: 1e-3, Parts: []Chain{cs.Chain}}
-		if err := c.explain(context.Background(), &e, cs, &cmp); err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(e.PredictedSpeedup-2) > 0.001 || !slices.Equal(cmp.Warnings, want) || len(cmp.Notes) != len(want) {
-			t.Errorf("speedup of %g where %g is predicted: %v, %q, want %v", speedup, e.PredictedSpeedup, cmp.Warnings, cmp.Notes, want)
+		c.Device.FusionProfiles = []schema.Fusion{{DType: schema.FP32, Threads: 1, UnfusedBytes: 12e6, FusedBytes: 2e6, FusedLatencyMS: 1, Speedup: speedup}}
+		c.compared = []Comparison{{Parts: Parts{cs.Chain}}}
+		c.explainFusion()
+		e := c.Device.FusionProfiles[0]
+		if math.Abs(e.PredictedSpeedup-2) > 0.001 || !slices.Equal(e.Warnings, want) || len(c.warnings) != len(want) {
+			t.Errorf("speedup of %g where %g is predicted: %v, %v, want %v", speedup, e.PredictedSpeedup, e.Warnings, c.warnings, want)
 		}
 	}
 }
