@@ -73,9 +73,11 @@ func asBytes[T any](x []T) []byte {
 
 // lines rounds a count of elements up to whole cache lines.
 func lines[T float](n int) int {
-	line := 64 / int(unsafe.Sizeof(T(0)))
-	return ceilDiv(n, line) * line
+	return ceilDiv(n, perLine[T]()) * perLine[T]()
 }
+
+// perLine is the number of elements of a cache line.
+func perLine[T float]() int { return 64 / int(unsafe.Sizeof(T(0))) }
 
 // lengthBytes is the size of buffers of these lengths, each in whole cache lines.
 func lengthBytes[T float](lengths ...int) int64 {

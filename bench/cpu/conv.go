@@ -233,7 +233,7 @@ type convBlock[T float] struct {
 func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	g := v.gemm
 	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
-	onTheWay := v.shifts != nil && g.tilePack != nil
+	onTheWay := v.shifts != nil && g.masked
 	switch {
 	case v.shifts == nil:
 		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
@@ -241,7 +241,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		v.shifts.pack(bp, t.image, t.pc, t.kc, j, j+cols)
 	}
 	direct := cols // columns that the kernel can write to Y
-	if g.tilePack == nil && cols%g.vl != 0 {
+	if !g.masked && cols%g.vl != 0 {
 		direct = cols / g.nr * g.nr
 	}
 	add, end := t.pc > 0, t.pc+t.kc == g.k
@@ -269,8 +269,8 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		}
 		if direct > 0 {
 			far := &t.weights[min(t.far, len(t.weights)-1)]
-			g.tileNear(rows, direct, t.kc, &a[0], &bp[0], &y[0], t.y.ld, add, next, bias, residual, floor, far)
-			t.far += ceilDiv(direct, g.nr) * t.kc / 4 * (64 / int(unsafe.Sizeof(T(0))))
+			g.tileNear(rows, direct, t.kc, &a[0], &bp[0], &y[0], t.y.ld, add, next, bias, residual, floor, far, perLine[T]())
+			t.far += ceilDiv(direct, g.nr) * t.kc / 4 * perLine[T]()
 		}
 		if direct < cols {
 			if residual != nil {
@@ -285,7 +285,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 func (v *conv[T]) edge(t *convBlock[T], rows, cols int, a, bp, y []T, bias, residual *T, floor T) {
 	width := ceilDiv(cols, v.gemm.vl) * v.gemm.vl
 	to := &t.edge[0]
-	v.gemm.tileNear(rows, width, t.kc, &a[0], &bp[0], to, width, false, to, nil, nil, T(math.Inf(-1)), to)
+	v.gemm.tileNear(rows, width, t.kc, &a[0], &bp[0], to, width, false, to, nil, nil, T(math.Inf(-1)), to, 0)
 	for i := range rows {
 		row, from := y[i*t.y.ld:][:cols], t.edge[i*width:]
 		for j := range row {

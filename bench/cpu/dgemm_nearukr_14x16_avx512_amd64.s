@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func dgemmNearUkr14x16AVX512(rows int, cols int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, bias *float64, residual *float64, floor float64, far *float64)
+// func dgemmNearUkr14x16AVX512(rows int, cols int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, bias *float64, residual *float64, floor float64, far *float64, step int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
-TEXT ·dgemmNearUkr14x16AVX512(SB), NOSPLIT, $0-104
+TEXT ·dgemmNearUkr14x16AVX512(SB), NOSPLIT, $0-112
 	MOVQ   rows+0(FP), R10
 	MOVQ   cols+8(FP), R9
 	MOVQ   b+32(FP), DX
@@ -12,6 +12,8 @@ TEXT ·dgemmNearUkr14x16AVX512(SB), NOSPLIT, $0-104
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x03, CX
 	MOVQ   far+96(FP), R13
+	MOVQ   step+104(FP), R15
+	SHLQ   $0x03, R15
 	CMPQ   R10, $0x0e
 	JEQ    row14
 	CMPQ   R10, $0x0d
@@ -115,7 +117,7 @@ rest1x2:
 	VFMADD231PD  Z2, Z4, Z0
 	VFMADD231PD  Z3, Z4, Z1
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -163,7 +165,7 @@ loop1x2:
 	VFMADD231PD  Z2, Z4, Z0
 	VFMADD231PD  Z3, Z4, Z1
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -255,7 +257,7 @@ rest1x1:
 	VMOVUPD          192(DX), Z1
 	VFMADD231PD.BCST 24(SI), Z1, Z0
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -286,7 +288,7 @@ loop1x1:
 	VMOVUPD          192(DX), Z1
 	VFMADD231PD.BCST 24(SI), Z1, Z0
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -420,7 +422,7 @@ rest2x2:
 	VFMADD231PD  Z4, Z7, Z2
 	VFMADD231PD  Z5, Z7, Z3
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -480,7 +482,7 @@ loop2x2:
 	VFMADD231PD  Z4, Z7, Z2
 	VFMADD231PD  Z5, Z7, Z3
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -593,7 +595,7 @@ rest2x1:
 	VFMADD231PD.BCST 48(SI), Z2, Z0
 	VFMADD231PD.BCST 56(SI), Z2, Z1
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -628,7 +630,7 @@ loop2x1:
 	VFMADD231PD.BCST 48(SI), Z2, Z0
 	VFMADD231PD.BCST 56(SI), Z2, Z1
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -789,7 +791,7 @@ rest3x2:
 	VFMADD231PD  Z6, Z10, Z4
 	VFMADD231PD  Z7, Z10, Z5
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -862,7 +864,7 @@ loop3x2:
 	VFMADD231PD  Z6, Z10, Z4
 	VFMADD231PD  Z7, Z10, Z5
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -997,7 +999,7 @@ rest3x1:
 	VFMADD231PD.BCST 80(SI), Z3, Z1
 	VFMADD231PD.BCST 88(SI), Z3, Z2
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000060, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1037,7 +1039,7 @@ loop3x1:
 	VFMADD231PD.BCST 80(SI), Z3, Z1
 	VFMADD231PD.BCST 88(SI), Z3, Z2
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000060, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1224,7 +1226,7 @@ rest4x2:
 	VFMADD231PD  Z8, Z13, Z6
 	VFMADD231PD  Z9, Z13, Z7
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1309,7 +1311,7 @@ loop4x2:
 	VFMADD231PD  Z8, Z13, Z6
 	VFMADD231PD  Z9, Z13, Z7
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1465,7 +1467,7 @@ rest4x1:
 	VFMADD231PD.BCST 112(SI), Z4, Z2
 	VFMADD231PD.BCST 120(SI), Z4, Z3
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000080, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1509,7 +1511,7 @@ loop4x1:
 	VFMADD231PD.BCST 112(SI), Z4, Z2
 	VFMADD231PD.BCST 120(SI), Z4, Z3
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000080, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1723,7 +1725,7 @@ rest5x2:
 	VFMADD231PD  Z10, Z12, Z8
 	VFMADD231PD  Z11, Z12, Z9
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1821,7 +1823,7 @@ loop5x2:
 	VFMADD231PD  Z10, Z12, Z8
 	VFMADD231PD  Z11, Z12, Z9
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1999,7 +2001,7 @@ rest5x1:
 	VFMADD231PD.BCST 144(SI), Z5, Z3
 	VFMADD231PD.BCST 152(SI), Z5, Z4
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2048,7 +2050,7 @@ loop5x1:
 	VFMADD231PD.BCST 144(SI), Z5, Z3
 	VFMADD231PD.BCST 152(SI), Z5, Z4
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2288,7 +2290,7 @@ rest6x2:
 	VFMADD231PD  Z12, Z15, Z10
 	VFMADD231PD  Z13, Z15, Z11
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2398,7 +2400,7 @@ loop6x2:
 	VFMADD231PD  Z12, Z15, Z10
 	VFMADD231PD  Z13, Z15, Z11
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2597,7 +2599,7 @@ rest6x1:
 	VFMADD231PD.BCST 176(SI), Z6, Z4
 	VFMADD231PD.BCST 184(SI), Z6, Z5
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2650,7 +2652,7 @@ loop6x1:
 	VFMADD231PD.BCST 176(SI), Z6, Z4
 	VFMADD231PD.BCST 184(SI), Z6, Z5
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2917,7 +2919,7 @@ rest7x2:
 	VFMADD231PD  Z14, Z18, Z12
 	VFMADD231PD  Z15, Z18, Z13
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000e0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3040,7 +3042,7 @@ loop7x2:
 	VFMADD231PD  Z14, Z18, Z12
 	VFMADD231PD  Z15, Z18, Z13
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000e0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3261,7 +3263,7 @@ rest7x1:
 	VFMADD231PD.BCST 208(SI), Z7, Z5
 	VFMADD231PD.BCST 216(SI), Z7, Z6
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000e0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -3319,7 +3321,7 @@ loop7x1:
 	VFMADD231PD.BCST 208(SI), Z7, Z5
 	VFMADD231PD.BCST 216(SI), Z7, Z6
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000e0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -3612,7 +3614,7 @@ rest8x2:
 	VFMADD231PD  Z16, Z21, Z14
 	VFMADD231PD  Z17, Z21, Z15
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3747,7 +3749,7 @@ loop8x2:
 	VFMADD231PD  Z16, Z21, Z14
 	VFMADD231PD  Z17, Z21, Z15
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3989,7 +3991,7 @@ rest8x1:
 	VFMADD231PD.BCST 240(SI), Z8, Z6
 	VFMADD231PD.BCST 248(SI), Z8, Z7
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000100, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4051,7 +4053,7 @@ loop8x1:
 	VFMADD231PD.BCST 240(SI), Z8, Z6
 	VFMADD231PD.BCST 248(SI), Z8, Z7
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000100, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4370,7 +4372,7 @@ rest9x2:
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000120, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -4517,7 +4519,7 @@ loop9x2:
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000120, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -4780,7 +4782,7 @@ rest9x1:
 	VFMADD231PD.BCST 272(SI), Z9, Z7
 	VFMADD231PD.BCST 280(SI), Z9, Z8
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000120, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4846,7 +4848,7 @@ loop9x1:
 	VFMADD231PD.BCST 272(SI), Z9, Z7
 	VFMADD231PD.BCST 280(SI), Z9, Z8
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000120, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -5191,7 +5193,7 @@ rest10x2:
 	VFMADD231PD  Z20, Z23, Z18
 	VFMADD231PD  Z21, Z23, Z19
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -5350,7 +5352,7 @@ loop10x2:
 	VFMADD231PD  Z20, Z23, Z18
 	VFMADD231PD  Z21, Z23, Z19
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -5634,7 +5636,7 @@ rest10x1:
 	VFMADD231PD.BCST 304(SI), Z10, Z8
 	VFMADD231PD.BCST 312(SI), Z10, Z9
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000140, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -5704,7 +5706,7 @@ loop10x1:
 	VFMADD231PD.BCST 304(SI), Z10, Z8
 	VFMADD231PD.BCST 312(SI), Z10, Z9
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000140, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -6075,7 +6077,7 @@ rest11x2:
 	VFMADD231PD  Z22, Z26, Z20
 	VFMADD231PD  Z23, Z26, Z21
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000160, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -6246,7 +6248,7 @@ loop11x2:
 	VFMADD231PD  Z22, Z26, Z20
 	VFMADD231PD  Z23, Z26, Z21
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000160, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -6551,7 +6553,7 @@ rest11x1:
 	VFMADD231PD.BCST 336(SI), Z11, Z9
 	VFMADD231PD.BCST 344(SI), Z11, Z10
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000160, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -6625,7 +6627,7 @@ loop11x1:
 	VFMADD231PD.BCST 336(SI), Z11, Z9
 	VFMADD231PD.BCST 344(SI), Z11, Z10
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000160, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -7022,7 +7024,7 @@ rest12x2:
 	VFMADD231PD  Z24, Z29, Z22
 	VFMADD231PD  Z25, Z29, Z23
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -7205,7 +7207,7 @@ loop12x2:
 	VFMADD231PD  Z24, Z29, Z22
 	VFMADD231PD  Z25, Z29, Z23
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -7531,7 +7533,7 @@ rest12x1:
 	VFMADD231PD.BCST 368(SI), Z12, Z10
 	VFMADD231PD.BCST 376(SI), Z12, Z11
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000180, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -7609,7 +7611,7 @@ loop12x1:
 	VFMADD231PD.BCST 368(SI), Z12, Z10
 	VFMADD231PD.BCST 376(SI), Z12, Z11
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000180, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -8032,7 +8034,7 @@ rest13x2:
 	VFMADD231PD  Z26, Z28, Z24
 	VFMADD231PD  Z27, Z28, Z25
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000001a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -8227,7 +8229,7 @@ loop13x2:
 	VFMADD231PD  Z26, Z28, Z24
 	VFMADD231PD  Z27, Z28, Z25
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000001a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -8574,7 +8576,7 @@ rest13x1:
 	VFMADD231PD.BCST 400(SI), Z13, Z11
 	VFMADD231PD.BCST 408(SI), Z13, Z12
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000001a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -8656,7 +8658,7 @@ loop13x1:
 	VFMADD231PD.BCST 400(SI), Z13, Z11
 	VFMADD231PD.BCST 408(SI), Z13, Z12
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000001a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -9105,7 +9107,7 @@ rest14x2:
 	VFMADD231PD  Z28, Z31, Z26
 	VFMADD231PD  Z29, Z31, Z27
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000001c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -9312,7 +9314,7 @@ loop14x2:
 	VFMADD231PD  Z28, Z31, Z26
 	VFMADD231PD  Z29, Z31, Z27
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000001c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -9680,7 +9682,7 @@ rest14x1:
 	VFMADD231PD.BCST 432(SI), Z14, Z12
 	VFMADD231PD.BCST 440(SI), Z14, Z13
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000001c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -9766,7 +9768,7 @@ loop14x1:
 	VFMADD231PD.BCST 432(SI), Z14, Z12
 	VFMADD231PD.BCST 440(SI), Z14, Z13
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000001c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func dgemmNearUkr6x8AVX2(rows int, cols int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, bias *float64, residual *float64, floor float64, far *float64)
+// func dgemmNearUkr6x8AVX2(rows int, cols int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, bias *float64, residual *float64, floor float64, far *float64, step int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dgemmNearUkr6x8AVX2(SB), NOSPLIT, $0-104
+TEXT ·dgemmNearUkr6x8AVX2(SB), NOSPLIT, $0-112
 	MOVQ rows+0(FP), R10
 	MOVQ cols+8(FP), R9
 	MOVQ b+32(FP), DX
@@ -12,6 +12,8 @@ TEXT ·dgemmNearUkr6x8AVX2(SB), NOSPLIT, $0-104
 	MOVQ ldc+48(FP), CX
 	SHLQ $0x03, CX
 	MOVQ far+96(FP), R13
+	MOVQ step+104(FP), R15
+	SHLQ $0x03, R15
 	CMPQ R10, $0x06
 	JEQ  row6
 	CMPQ R10, $0x05
@@ -115,8 +117,9 @@ rest1x2:
 	VFMADD231PD  Y8, Y10, Y6
 	VFMADD231PD  Y9, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -183,8 +186,9 @@ loop1x2:
 	VFMADD231PD  Y8, Y10, Y6
 	VFMADD231PD  Y9, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -297,8 +301,9 @@ rest1x1:
 	VBROADCASTSD 56(SI), Y5
 	VFMADD231PD  Y4, Y5, Y3
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -345,8 +350,9 @@ loop1x1:
 	VBROADCASTSD 56(SI), Y5
 	VFMADD231PD  Y4, Y5, Y3
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -509,8 +515,9 @@ rest2x2:
 	VFMADD231PD  Y8, Y11, Y6
 	VFMADD231PD  Y9, Y11, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -602,8 +609,9 @@ loop2x2:
 	VFMADD231PD  Y8, Y11, Y6
 	VFMADD231PD  Y9, Y11, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -749,8 +757,9 @@ rest2x1:
 	VBROADCASTSD 120(SI), Y10
 	VFMADD231PD  Y8, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -814,8 +823,9 @@ loop2x1:
 	VBROADCASTSD 120(SI), Y10
 	VFMADD231PD  Y8, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1022,8 +1032,9 @@ rest3x2:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1140,8 +1151,9 @@ loop3x2:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1324,8 +1336,9 @@ rest3x1:
 	VBROADCASTSD 184(SI), Y15
 	VFMADD231PD  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1406,8 +1419,9 @@ loop3x1:
 	VBROADCASTSD 184(SI), Y15
 	VFMADD231PD  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1650,8 +1664,9 @@ rest4x2:
 	VFMADD231PD  Y8, Y13, Y6
 	VFMADD231PD  Y9, Y13, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1793,8 +1808,9 @@ loop4x2:
 	VFMADD231PD  Y8, Y13, Y6
 	VFMADD231PD  Y9, Y13, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1998,8 +2014,9 @@ rest4x1:
 	VBROADCASTSD 248(SI), Y12
 	VFMADD231PD  Y8, Y12, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2097,8 +2114,9 @@ loop4x1:
 	VBROADCASTSD 248(SI), Y12
 	VFMADD231PD  Y8, Y12, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000100, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2375,8 +2393,9 @@ rest5x2:
 	VFMADD231PD  Y10, Y12, Y8
 	VFMADD231PD  Y11, Y12, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2543,8 +2562,9 @@ loop5x2:
 	VFMADD231PD  Y10, Y12, Y8
 	VFMADD231PD  Y11, Y12, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2781,8 +2801,9 @@ rest5x1:
 	VBROADCASTSD 312(SI), Y11
 	VFMADD231PD  Y10, Y11, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2897,8 +2918,9 @@ loop5x1:
 	VBROADCASTSD 312(SI), Y11
 	VFMADD231PD  Y10, Y11, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -3215,8 +3237,9 @@ rest6x2:
 	VFMADD231PD  Y12, Y15, Y10
 	VFMADD231PD  Y13, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3408,8 +3431,9 @@ loop6x2:
 	VFMADD231PD  Y12, Y15, Y10
 	VFMADD231PD  Y13, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3679,8 +3703,9 @@ rest6x1:
 	VBROADCASTSD 376(SI), Y15
 	VFMADD231PD  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -3812,8 +3837,9 @@ loop6x1:
 	VBROADCASTSD 376(SI), Y15
 	VFMADD231PD  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func dgemmNearUkr8x6NEON(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64)
-TEXT ·dgemmNearUkr8x6NEON(SB), NOSPLIT, $0-104
+// func dgemmNearUkr8x6NEON(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64, step int)
+TEXT ·dgemmNearUkr8x6NEON(SB), NOSPLIT, $0-112
 	MOVD a+24(FP), R0
 	MOVD b+32(FP), R1
 	MOVD c+40(FP), R2

@@ -28,6 +28,8 @@ type gemm[T float] struct {
 	// farB says that B comes from memory, as it is too large for L3, each time it is used.
 	farB bool
 	l1   int // bytes
+	// low is how many rows of B are packed at a time where that is done on the way; else 0.
+	low int
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -40,6 +42,7 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 	g := planGEMM(kernels, newBlocking(kernels, caches), threads, m, n, k)
 	g.l1 = orElse(caches.L1, typicalCaches.L1)
 	g.farB = n*k*int(unsafe.Sizeof(T(0))) > orElse(caches.L3, typicalCaches.L3)*3/2
+	g.planLow()
 	return g, nil
 }
 
@@ -84,6 +87,10 @@ func (g *gemm[T]) lengths() (a [2]int, b, c int) {
 	b, c = 2*g.nc*g.kc, g.mr*g.nr
 	if g.m <= skinnyRows {
 		ab, block := g.skinnyLengths()
+		b, c = max(b, ab), max(c, block)
+	}
+	if g.low > 0 {
+		ab, block := g.lowLengths()
 		b, c = max(b, ab), max(c, block)
 	}
 	return a, lines[T](b), lines[T](c)
@@ -133,6 +140,8 @@ func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b *opera
 	switch {
 	case g.small(a, b):
 		g.computeSmall(id, a, b, c, epi)
+	case g.low > 0 && a.packed == nil && b.packed == nil && !b.trans:
+		g.computeLow(id, s, a.matrix, b.matrix, *c, epi)
 	case g.skinny(a, b):
 		g.computeSkinny(id, s, a.matrix, b.matrix, *c, epi)
 	default:
@@ -285,7 +294,7 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 	}
 	f := g.ahead(t, i, ap)
 	direct := t.cols // columns that the kernel can write to C
-	if g.tilePack == nil && t.cols%g.vl != 0 {
+	if !g.masked && t.cols%g.vl != 0 {
 		direct = t.cols / g.nr * g.nr
 	}
 	if direct > 0 {

@@ -8,16 +8,16 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float32]{14, 32, 16, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMV4AVX512, 4, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
+			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMV4AVX512, 4, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
 		case AVX2:
-			all = gemmKernels[float32]{6, 16, 8, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, nil, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMV8AVX2, 8, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
+			all = gemmKernels[float32]{6, 16, 8, false, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, sgemmPackUkr6x16AVX2, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMV8AVX2, 8, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float64]{14, 16, 8, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMV4AVX512, 4, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
+			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMV4AVX512, 4, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
 		case AVX2:
-			all = gemmKernels[float64]{6, 8, 4, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, nil, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMV8AVX2, 8, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
+			all = gemmKernels[float64]{6, 8, 4, false, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, dgemmPackUkr6x8AVX2, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMV8AVX2, 8, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
 		}
 	}
 	if all == nil {
@@ -45,24 +45,30 @@ func dgemmUkr6x8AVX2(rows, cols, k int, a, b, c *float64, ldc int, add bool, nex
 // These do what tileNear does.
 
 //go:noescape
-func sgemmNearUkr14x32AVX512(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32)
+func sgemmNearUkr14x32AVX512(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32, step int)
 
 //go:noescape
-func dgemmNearUkr14x16AVX512(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64)
+func dgemmNearUkr14x16AVX512(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64, step int)
 
 //go:noescape
-func sgemmNearUkr6x16AVX2(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32)
+func sgemmNearUkr6x16AVX2(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32, step int)
 
 //go:noescape
-func dgemmNearUkr6x8AVX2(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64)
+func dgemmNearUkr6x8AVX2(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64, step int)
 
-// These also do what tilePack does.
+// These do what tilePack does.
 
 //go:noescape
 func sgemmPackUkr14x32AVX512(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, src *float32, lds, at, far, mask int)
 
 //go:noescape
 func dgemmPackUkr14x16AVX512(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, src *float64, lds, at, far, mask int)
+
+//go:noescape
+func sgemmPackUkr6x16AVX2(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, src *float32, lds, at, far, mask int)
+
+//go:noescape
+func dgemmPackUkr6x8AVX2(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, src *float64, lds, at, far, mask int)
 
 // These do what tileTaps does.
 

@@ -19,7 +19,7 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	return gemmKernels[T]{
 		mr: 8, nr: 3 * n.vl, vl: n.vl,
 		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, _ *run) {
-			n.near(rows, cols, k, a, b, c, ldc, add, next, nil, nil, T(math.Inf(-1)), nil)
+			n.near(rows, cols, k, a, b, c, ldc, add, next, nil, nil, T(math.Inf(-1)), nil, 0)
 		},
 		tileNear:   n.near,
 		tileSkinny: n.skinny, skinnyGrain: n.vl,
@@ -31,7 +31,7 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 // neonGEMM are the functions of one element type, with vl elements in a vector.
 type neonGEMM[T float] struct {
 	vl        int
-	near      func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T)
+	near      func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T, step int)
 	skinny    func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 	transpose func(dst *T, ldd int, src *T, lds, k int)
 	copyRows  func(dst, src *T, lds, k int)
@@ -42,10 +42,10 @@ type neonGEMM[T float] struct {
 // by elements of A.
 
 //go:noescape
-func sgemmNearUkr8x12NEON(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32)
+func sgemmNearUkr8x12NEON(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32, step int)
 
 //go:noescape
-func dgemmNearUkr8x6NEON(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64)
+func dgemmNearUkr8x6NEON(rows, cols, k int, a, b, c *float64, ldc int, add bool, next, bias, residual *float64, floor float64, far *float64, step int)
 
 // The functions below do what tileSkinny does.
 

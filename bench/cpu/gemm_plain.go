@@ -59,7 +59,7 @@ func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 	if g.depth = g.k; passes && !fits && !stays {
 		g.depth, stays = even(g.k, max(mostB/(g.n*size), 1), 16), true
 	}
-	if g.tilePlain == nil || g.tilePack == nil && g.n%g.vl != 0 || !fits && !stays {
+	if g.tilePlain == nil || !g.masked && g.n%g.vl != 0 || !fits && !stays {
 		return
 	}
 	rows := g.mr

@@ -4,7 +4,7 @@ import "unsafe"
 
 // skinnyRows is the largest m for which B is not packed: up to here reading B takes
 // longer than multiplying, or as long. Seen on Skylake-SP; with more rows the tiles
-// win.
+// win, and where B is packed on the way from lowRows on.
 const skinnyRows = 32
 
 // skinnySteps is the number of steps of a few rows of B of one assembly call, about a

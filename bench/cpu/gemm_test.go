@@ -77,6 +77,11 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
 		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
+		// Several panels and blocks where B is packed on the way, and a last one that is not whole.
+		gemmCase{m: lowRows, n: 3*kernels.nr + kernels.vl + 1, k: 515, threads: 2, relu: true},
+		gemmCase{m: lowRows + 1, n: 2 * kernels.nr, k: 530, block: small, threads: 1, front: true},
+		gemmCase{m: mostLowRows - 1, n: 5*kernels.nr - 1, k: 300, block: small, threads: 1, transA: true, accumulate: true, front: true},
+		gemmCase{m: mostLowRows, n: kernels.nr - 3, k: 257, threads: 3, relu: true},
 		gemmCase{m: 2, n: 40, k: 4*skinnySteps + 7, threads: 1, transA: true, relu: true},
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, relu: true},
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, farB: true},
@@ -89,15 +94,20 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		if teams[c.threads] == nil {
 			teams[c.threads] = newTestTeam(t, c.threads)
 		}
-		packing := kernels
-		packing.tilePlain = nil
+		onTheWay := kernels
+		onTheWay.tilePlain = nil
+		packing := onTheWay
+		packing.tilePack = nil
 		ways := []gemmKernels[T]{packing}
+		if kernels.tilePack != nil && !kernels.masked && c.m >= lowRows && c.m <= mostLowRows {
+			ways = append(ways, onTheWay)
+		}
 		if kernels.tilePlain != nil {
 			ways = append(ways, kernels)
 		}
 		for _, k := range ways {
 			if err := checkGEMM[T](t, r, k, isa, teams[c.threads], c); err != nil {
-				t.Fatalf("%+v, packing %t: %v", c, k.tilePlain == nil, err)
+				t.Fatalf("%+v, packing beforehand %t, on the way %t: %v", c, k.tilePack == nil, k.tilePlain == nil, err)
 			}
 		}
 	}
@@ -128,6 +138,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 	}
 	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
 	g.accumulate, g.farB, g.l1 = c.accumulate, c.farB, typicalCaches.L1
+	g.planLow()
 	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
 	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)
 	out := randomMatrix[T](t, r, c.m, c.n, false, c.front)

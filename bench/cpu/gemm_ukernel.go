@@ -7,6 +7,9 @@ type gemmKernels[T float] struct {
 	mr int // rows of the largest tile; every smaller number of rows works too
 	nr int // columns of the widest tile
 	vl int // elements of a vector: packed panels of B are a multiple of it wide
+	// masked says that a part of a vector is as cheap as a whole one: the number of columns may be
+	// any for all tiles. Else it is a multiple of vl.
+	masked bool
 	// tile is the micro-kernel, after BLIS, for a row of tiles: it keeps a part of
 	// C[rows x cols], nr columns at most, in registers while it runs along k. C = A*B,
 	// or C += A*B if add. A is packed as [k][rows]; B in panels of nr columns, the
@@ -19,17 +22,18 @@ type gemmKernels[T float] struct {
 	// tileNear is tile where B is so near that it need not be fetched, with an epilogue on
 	// the registers: without add the sums begin with bias[row], and what is stored is
 	// max(sum + residual, floor), with a residual that has the layout of C. bias and
-	// residual may be nil. It fetches from far on a line every 4 steps.
-	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T)
+	// residual may be nil. Every 4 steps it fetches a line, the first of them at far, each
+	// step elements behind the one before.
+	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T, step int)
 
 	// tilePack is tileNear for one tile, which reads B, k rows of cols elements, from
 	// src[at], and packs it into b; meanwhile it fetches what is far elements further. It
-	// reads the columns whose bits are set in mask; the others are 0. Where it exists,
-	// cols may be any number, for all tiles; else it is a multiple of vl.
+	// reads the columns whose bits are set in mask, and the others are 0; where tiles are not
+	// masked it reads all. It may be nil.
 	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, lds, at, far, mask int)
 
 	// tileTaps is tilePack with row p of B at src[at+places[p]], and with a mask of its own.
-	// Both exist, or none.
+	// It may be nil.
 	tileTaps func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, at int, places, masks *int)
 
 	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
@@ -46,7 +50,7 @@ type gemmKernels[T float] struct {
 	farRows     int
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
-	// Without tilePack cols is a multiple of vl. If cols is at most vl, there may be up to
+	// If cols is at most vl, there may be up to
 	// tall rows. It may be nil.
 	tilePlain func(rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool)
 
@@ -66,7 +70,7 @@ func portableGEMMKernels[T float]() gemmKernels[T] {
 		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ *run) {
 			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
 		},
-		tileNear: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _, bias, residual *T, floor T, _ *T) {
+		tileNear: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _, bias, residual *T, floor T, _ *T, _ int) {
 			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
 			if add {
 				bias = nil // it was added with the first part of the sum

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func sgemmNearUkr14x32AVX512(rows int, cols int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, bias *float32, residual *float32, floor float32, far *float32)
+// func sgemmNearUkr14x32AVX512(rows int, cols int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, bias *float32, residual *float32, floor float32, far *float32, step int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
-TEXT ·sgemmNearUkr14x32AVX512(SB), NOSPLIT, $0-104
+TEXT ·sgemmNearUkr14x32AVX512(SB), NOSPLIT, $0-112
 	MOVQ   rows+0(FP), R10
 	MOVQ   cols+8(FP), R9
 	MOVQ   b+32(FP), DX
@@ -12,6 +12,8 @@ TEXT ·sgemmNearUkr14x32AVX512(SB), NOSPLIT, $0-104
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVQ   far+96(FP), R13
+	MOVQ   step+104(FP), R15
+	SHLQ   $0x02, R15
 	CMPQ   R10, $0x0e
 	JEQ    row14
 	CMPQ   R10, $0x0d
@@ -115,7 +117,7 @@ rest1x2:
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000010, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -163,7 +165,7 @@ loop1x2:
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000010, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -255,7 +257,7 @@ rest1x1:
 	VMOVUPS          192(DX), Z1
 	VFMADD231PS.BCST 12(SI), Z1, Z0
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000010, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -286,7 +288,7 @@ loop1x1:
 	VMOVUPS          192(DX), Z1
 	VFMADD231PS.BCST 12(SI), Z1, Z0
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000010, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -420,7 +422,7 @@ rest2x2:
 	VFMADD231PS  Z4, Z7, Z2
 	VFMADD231PS  Z5, Z7, Z3
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -480,7 +482,7 @@ loop2x2:
 	VFMADD231PS  Z4, Z7, Z2
 	VFMADD231PS  Z5, Z7, Z3
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -593,7 +595,7 @@ rest2x1:
 	VFMADD231PS.BCST 24(SI), Z2, Z0
 	VFMADD231PS.BCST 28(SI), Z2, Z1
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -628,7 +630,7 @@ loop2x1:
 	VFMADD231PS.BCST 24(SI), Z2, Z0
 	VFMADD231PS.BCST 28(SI), Z2, Z1
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -788,7 +790,7 @@ rest3x2:
 	VFMADD231PS  Z6, Z10, Z4
 	VFMADD231PS  Z7, Z10, Z5
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000030, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -860,7 +862,7 @@ loop3x2:
 	VFMADD231PS  Z6, Z10, Z4
 	VFMADD231PS  Z7, Z10, Z5
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000030, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -994,7 +996,7 @@ rest3x1:
 	VFMADD231PS.BCST 40(SI), Z3, Z1
 	VFMADD231PS.BCST 44(SI), Z3, Z2
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000030, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1033,7 +1035,7 @@ loop3x1:
 	VFMADD231PS.BCST 40(SI), Z3, Z1
 	VFMADD231PS.BCST 44(SI), Z3, Z2
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000030, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1219,7 +1221,7 @@ rest4x2:
 	VFMADD231PS  Z8, Z13, Z6
 	VFMADD231PS  Z9, Z13, Z7
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1303,7 +1305,7 @@ loop4x2:
 	VFMADD231PS  Z8, Z13, Z6
 	VFMADD231PS  Z9, Z13, Z7
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1458,7 +1460,7 @@ rest4x1:
 	VFMADD231PS.BCST 56(SI), Z4, Z2
 	VFMADD231PS.BCST 60(SI), Z4, Z3
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1501,7 +1503,7 @@ loop4x1:
 	VFMADD231PS.BCST 56(SI), Z4, Z2
 	VFMADD231PS.BCST 60(SI), Z4, Z3
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -1714,7 +1716,7 @@ rest5x2:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000050, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1811,7 +1813,7 @@ loop5x2:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000050, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1988,7 +1990,7 @@ rest5x1:
 	VFMADD231PS.BCST 72(SI), Z5, Z3
 	VFMADD231PS.BCST 76(SI), Z5, Z4
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000050, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2036,7 +2038,7 @@ loop5x1:
 	VFMADD231PS.BCST 72(SI), Z5, Z3
 	VFMADD231PS.BCST 76(SI), Z5, Z4
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000050, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2275,7 +2277,7 @@ rest6x2:
 	VFMADD231PS  Z12, Z15, Z10
 	VFMADD231PS  Z13, Z15, Z11
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2384,7 +2386,7 @@ loop6x2:
 	VFMADD231PS  Z12, Z15, Z10
 	VFMADD231PS  Z13, Z15, Z11
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2582,7 +2584,7 @@ rest6x1:
 	VFMADD231PS.BCST 88(SI), Z6, Z4
 	VFMADD231PS.BCST 92(SI), Z6, Z5
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000060, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2634,7 +2636,7 @@ loop6x1:
 	VFMADD231PS.BCST 88(SI), Z6, Z4
 	VFMADD231PS.BCST 92(SI), Z6, Z5
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000060, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -2899,7 +2901,7 @@ rest7x2:
 	VFMADD231PS  Z14, Z18, Z12
 	VFMADD231PS  Z15, Z18, Z13
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000070, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3020,7 +3022,7 @@ loop7x2:
 	VFMADD231PS  Z14, Z18, Z12
 	VFMADD231PS  Z15, Z18, Z13
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000070, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3239,7 +3241,7 @@ rest7x1:
 	VFMADD231PS.BCST 104(SI), Z7, Z5
 	VFMADD231PS.BCST 108(SI), Z7, Z6
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000070, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -3295,7 +3297,7 @@ loop7x1:
 	VFMADD231PS.BCST 104(SI), Z7, Z5
 	VFMADD231PS.BCST 108(SI), Z7, Z6
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000070, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -3586,7 +3588,7 @@ rest8x2:
 	VFMADD231PS  Z16, Z21, Z14
 	VFMADD231PS  Z17, Z21, Z15
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3719,7 +3721,7 @@ loop8x2:
 	VFMADD231PS  Z16, Z21, Z14
 	VFMADD231PS  Z17, Z21, Z15
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3959,7 +3961,7 @@ rest8x1:
 	VFMADD231PS.BCST 120(SI), Z8, Z6
 	VFMADD231PS.BCST 124(SI), Z8, Z7
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000080, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4019,7 +4021,7 @@ loop8x1:
 	VFMADD231PS.BCST 120(SI), Z8, Z6
 	VFMADD231PS.BCST 124(SI), Z8, Z7
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000080, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4337,7 +4339,7 @@ rest9x2:
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000090, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -4483,7 +4485,7 @@ loop9x2:
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x00000090, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -4745,7 +4747,7 @@ rest9x1:
 	VFMADD231PS.BCST 136(SI), Z9, Z7
 	VFMADD231PS.BCST 140(SI), Z9, Z8
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000090, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -4810,7 +4812,7 @@ loop9x1:
 	VFMADD231PS.BCST 136(SI), Z9, Z7
 	VFMADD231PS.BCST 140(SI), Z9, Z8
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x00000090, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -5154,7 +5156,7 @@ rest10x2:
 	VFMADD231PS  Z20, Z23, Z18
 	VFMADD231PS  Z21, Z23, Z19
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -5312,7 +5314,7 @@ loop10x2:
 	VFMADD231PS  Z20, Z23, Z18
 	VFMADD231PS  Z21, Z23, Z19
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -5595,7 +5597,7 @@ rest10x1:
 	VFMADD231PS.BCST 152(SI), Z10, Z8
 	VFMADD231PS.BCST 156(SI), Z10, Z9
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -5664,7 +5666,7 @@ loop10x1:
 	VFMADD231PS.BCST 152(SI), Z10, Z8
 	VFMADD231PS.BCST 156(SI), Z10, Z9
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000a0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -6034,7 +6036,7 @@ rest11x2:
 	VFMADD231PS  Z22, Z26, Z20
 	VFMADD231PS  Z23, Z26, Z21
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000b0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -6204,7 +6206,7 @@ loop11x2:
 	VFMADD231PS  Z22, Z26, Z20
 	VFMADD231PS  Z23, Z26, Z21
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000b0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -6508,7 +6510,7 @@ rest11x1:
 	VFMADD231PS.BCST 168(SI), Z11, Z9
 	VFMADD231PS.BCST 172(SI), Z11, Z10
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000b0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -6581,7 +6583,7 @@ loop11x1:
 	VFMADD231PS.BCST 168(SI), Z11, Z9
 	VFMADD231PS.BCST 172(SI), Z11, Z10
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000b0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -6977,7 +6979,7 @@ rest12x2:
 	VFMADD231PS  Z24, Z29, Z22
 	VFMADD231PS  Z25, Z29, Z23
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -7159,7 +7161,7 @@ loop12x2:
 	VFMADD231PS  Z24, Z29, Z22
 	VFMADD231PS  Z25, Z29, Z23
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -7484,7 +7486,7 @@ rest12x1:
 	VFMADD231PS.BCST 184(SI), Z12, Z10
 	VFMADD231PS.BCST 188(SI), Z12, Z11
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -7561,7 +7563,7 @@ loop12x1:
 	VFMADD231PS.BCST 184(SI), Z12, Z10
 	VFMADD231PS.BCST 188(SI), Z12, Z11
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000c0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -7984,7 +7986,7 @@ rest13x2:
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000d0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -8179,7 +8181,7 @@ loop13x2:
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000d0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -8526,7 +8528,7 @@ rest13x1:
 	VFMADD231PS.BCST 200(SI), Z13, Z11
 	VFMADD231PS.BCST 204(SI), Z13, Z12
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000d0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -8608,7 +8610,7 @@ loop13x1:
 	VFMADD231PS.BCST 200(SI), Z13, Z11
 	VFMADD231PS.BCST 204(SI), Z13, Z12
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000d0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -9057,7 +9059,7 @@ rest14x2:
 	VFMADD231PS  Z28, Z31, Z26
 	VFMADD231PS  Z29, Z31, Z27
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000e0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -9264,7 +9266,7 @@ loop14x2:
 	VFMADD231PS  Z28, Z31, Z26
 	VFMADD231PS  Z29, Z31, Z27
 	PREFETCHT1   (R13)
-	ADDQ         $0x00000040, R13
+	ADDQ         R15, R13
 	ADDQ         $0x000000e0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -9632,7 +9634,7 @@ rest14x1:
 	VFMADD231PS.BCST 216(SI), Z14, Z12
 	VFMADD231PS.BCST 220(SI), Z14, Z13
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000e0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8
@@ -9718,7 +9720,7 @@ loop14x1:
 	VFMADD231PS.BCST 216(SI), Z14, Z12
 	VFMADD231PS.BCST 220(SI), Z14, Z13
 	PREFETCHT1       (R13)
-	ADDQ             $0x00000040, R13
+	ADDQ             R15, R13
 	ADDQ             $0x000000e0, SI
 	ADDQ             $0x00000100, DX
 	DECQ             R8

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func sgemmNearUkr6x16AVX2(rows int, cols int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, bias *float32, residual *float32, floor float32, far *float32)
+// func sgemmNearUkr6x16AVX2(rows int, cols int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, bias *float32, residual *float32, floor float32, far *float32, step int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sgemmNearUkr6x16AVX2(SB), NOSPLIT, $0-104
+TEXT ·sgemmNearUkr6x16AVX2(SB), NOSPLIT, $0-112
 	MOVQ rows+0(FP), R10
 	MOVQ cols+8(FP), R9
 	MOVQ b+32(FP), DX
@@ -12,6 +12,8 @@ TEXT ·sgemmNearUkr6x16AVX2(SB), NOSPLIT, $0-104
 	MOVQ ldc+48(FP), CX
 	SHLQ $0x02, CX
 	MOVQ far+96(FP), R13
+	MOVQ step+104(FP), R15
+	SHLQ $0x02, R15
 	CMPQ R10, $0x06
 	JEQ  row6
 	CMPQ R10, $0x05
@@ -115,8 +117,9 @@ rest1x2:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -183,8 +186,9 @@ loop1x2:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -297,8 +301,9 @@ rest1x1:
 	VBROADCASTSS 28(SI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -345,8 +350,9 @@ loop1x1:
 	VBROADCASTSS 28(SI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -508,8 +514,9 @@ rest2x2:
 	VFMADD231PS  Y8, Y11, Y6
 	VFMADD231PS  Y9, Y11, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -600,8 +607,9 @@ loop2x2:
 	VFMADD231PS  Y8, Y11, Y6
 	VFMADD231PS  Y9, Y11, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -746,8 +754,9 @@ rest2x1:
 	VBROADCASTSS 60(SI), Y10
 	VFMADD231PS  Y8, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -810,8 +819,9 @@ loop2x1:
 	VBROADCASTSS 60(SI), Y10
 	VFMADD231PS  Y8, Y10, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1017,8 +1027,9 @@ rest3x2:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1134,8 +1145,9 @@ loop3x2:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1317,8 +1329,9 @@ rest3x1:
 	VBROADCASTSS 92(SI), Y15
 	VFMADD231PS  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1398,8 +1411,9 @@ loop3x1:
 	VBROADCASTSS 92(SI), Y15
 	VFMADD231PS  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000060, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -1640,8 +1654,9 @@ rest4x2:
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1781,8 +1796,9 @@ loop4x2:
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -1984,8 +2000,9 @@ rest4x1:
 	VBROADCASTSS 124(SI), Y12
 	VFMADD231PS  Y8, Y12, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2081,8 +2098,9 @@ loop4x1:
 	VBROADCASTSS 124(SI), Y12
 	VFMADD231PS  Y8, Y12, Y7
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2357,8 +2375,9 @@ rest5x2:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2523,8 +2542,9 @@ loop5x2:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -2759,8 +2779,9 @@ rest5x1:
 	VBROADCASTSS 156(SI), Y11
 	VFMADD231PS  Y10, Y11, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -2873,8 +2894,9 @@ loop5x1:
 	VBROADCASTSS 156(SI), Y11
 	VFMADD231PS  Y10, Y11, Y9
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000a0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -3188,8 +3210,9 @@ rest6x2:
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3378,8 +3401,9 @@ loop6x2:
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000200, DX
 	DECQ         R8
@@ -3646,8 +3670,9 @@ rest6x1:
 	VBROADCASTSS 188(SI), Y15
 	VFMADD231PS  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8
@@ -3776,8 +3801,9 @@ loop6x1:
 	VBROADCASTSS 188(SI), Y15
 	VFMADD231PS  Y12, Y15, Y11
 	PREFETCHT1   (R13)
-	PREFETCHT1   64(R13)
-	ADDQ         $0x00000080, R13
+	ADDQ         R15, R13
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	ADDQ         $0x000000c0, SI
 	ADDQ         $0x00000100, DX
 	DECQ         R8

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func sgemmNearUkr8x12NEON(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32)
-TEXT ·sgemmNearUkr8x12NEON(SB), NOSPLIT, $0-104
+// func sgemmNearUkr8x12NEON(rows, cols, k int, a, b, c *float32, ldc int, add bool, next, bias, residual *float32, floor float32, far *float32, step int)
+TEXT ·sgemmNearUkr8x12NEON(SB), NOSPLIT, $0-112
 	MOVD a+24(FP), R0
 	MOVD b+32(FP), R1
 	MOVD c+40(FP), R2

@@ -64,9 +64,9 @@ func main() {
 			write(fmt.Sprintf("%sgemm_plainukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.plain)
 			u.near = true
 			write(fmt.Sprintf("%sgemm_nearukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
+			u.near, u.packs = false, true
+			write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			if t.masked() {
-				u.near, u.packs = false, true
-				write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 				u.taps = true
 				write(fmt.Sprintf("%sgemm_tapsukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			}

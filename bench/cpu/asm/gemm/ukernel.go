@@ -22,10 +22,10 @@ type ukernel struct {
 	// have an epilogue.
 	packs bool
 	// taps says that each row of B that is packed has a place and a mask of its own. Else
-	// they are a distance apart, and have one mask.
+	// they are a distance apart, and have one mask, or none without masks.
 	taps bool
-	// near says that B is in L2 at the farthest, and that one run of lines from far is
-	// all that there is to fetch.
+	// near says that B is in L2 at the farthest, and that lines a distance apart are all
+	// that there is to fetch from far.
 	near bool
 }
 
@@ -88,8 +88,9 @@ var (
 	// The lines to fetch: address, count, and the run that follows.
 	regAt, regCount, regNext = reg.R13, reg.RAX, reg.R15
 	// Or the matrix B to pack: address, distance of rows, and distance to fetch at. A
-	// near kernel has but the address of lines to fetch.
+	// near kernel has but the address of lines to fetch, and their distance.
 	regSource, regLDS, regFar = regAt, regNext, regCount
+	regStep                   = regNext
 	// Or its rows have places and masks.
 	regPlaces, regMasks = regNext, regCount
 	regTemp, regTemp2   = reg.R11, reg.R14
@@ -106,7 +107,7 @@ func (u ukernel) emit(c *build.Context) {
 	case u.packs:
 		u.function(c, "Pack"+tile, params+"bias, residual *T, floor T, src *T, lds, at, far, mask int")
 	case u.near:
-		u.function(c, "Near"+tile, params+"bias, residual *T, floor T, far *T")
+		u.function(c, "Near"+tile, params+"bias, residual *T, floor T, far *T, step int")
 	default:
 		u.function(c, tile, params+"fetch *byte")
 	}
@@ -127,12 +128,15 @@ func (u ukernel) emit(c *build.Context) {
 	case u.packs:
 		u.elements(c, "lds", regLDS)
 		u.elements(c, "far", regFar)
-		c.Load(c.Param("mask"), regTemp)
-		c.KMOVQ(regTemp, maskSource[0])
-		c.KSHIFTRQ(Imm(uint64(u.lanes())), maskSource[0], maskSource[1])
+		if u.masked() {
+			c.Load(c.Param("mask"), regTemp)
+			c.KMOVQ(regTemp, maskSource[0])
+			c.KSHIFTRQ(Imm(uint64(u.lanes())), maskSource[0], maskSource[1])
+		}
 	}
 	if u.near {
 		c.Load(c.Param("far"), regAt)
+		u.elements(c, "step", regStep)
 	}
 	if u.fetches() {
 		u.loadRun(c)

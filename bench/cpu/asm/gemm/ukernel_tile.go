@@ -21,7 +21,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
 	mask := []reg.OpmaskPhysical{reg.K1, reg.K2}
 	present := []reg.OpmaskPhysical{reg.K5, reg.K6}
-	if u.packs && !u.taps {
+	if u.packs && !u.taps && u.masked() {
 		for j := range vecs {
 			c.KANDQ(mask[j], maskSource[j], present[j])
 		}
@@ -99,11 +99,17 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 				load(b(j), at)
 				continue
 			}
-			loadMasked(Mem{Base: regSource, Disp: j * u.Bytes}, present[j], b(j))
+			if from := (Mem{Base: regSource, Disp: j * u.Bytes}); u.masked() {
+				loadMasked(from, present[j], b(j))
+			} else {
+				load(from, b(j))
+			}
 			load(b(j), at)
-			// From L2, and from beyond.
-			c.PREFETCHT0(Mem{Base: regSource, Index: regLDS, Scale: 8, Disp: j * u.Bytes})
-			c.PREFETCHT1(Mem{Base: regSource, Index: regFar, Scale: 1, Disp: j * u.Bytes})
+			if j*u.Bytes%64 == 0 {
+				// From L2, and from beyond.
+				c.PREFETCHT0(Mem{Base: regSource, Index: regLDS, Scale: 8, Disp: j * u.Bytes})
+				c.PREFETCHT1(Mem{Base: regSource, Index: regFar, Scale: 1, Disp: j * u.Bytes})
+			}
 		}
 		if u.packs && !u.taps {
 			c.ADDQ(regLDS, regSource)
@@ -134,13 +140,17 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 			}
 			step(n)
 		}
-		if !u.packs && !u.streams(rows) {
+		if u.near {
+			for range u.unroll / stepsPerLine {
+				c.PREFETCHT1(Mem{Base: regAt})
+				c.ADDQ(regStep, regAt)
+			}
+		}
+		if u.fetches() && !u.streams(rows) {
 			for line := range u.unroll / stepsPerLine {
 				c.PREFETCHT1(Mem{Base: regAt, Disp: line * 64})
 			}
 			c.ADDQ(U32(u.unroll/stepsPerLine*64), regAt)
-		}
-		if u.fetches() && !u.streams(rows) {
 			c.MOVQ(Mem{Base: regNext}, regTemp)
 			c.MOVQ(Mem{Base: regNext, Disp: 8}, regTemp2)
 			c.SUBQ(U32(u.unroll/stepsPerLine), regCount)

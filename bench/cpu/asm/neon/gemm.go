@@ -39,7 +39,7 @@ func (t target) spread(f *file, at string, v int) { f.do("VLD1R (%s), [V%d.%s]",
 // ahead is left to the hardware, which sees two streams.
 func (t target) near(f *file) {
 	f.function(t.prefix+"gemmNearUkr"+fmt.Sprintf("%dx%d", mr, t.nr())+"NEON",
-		fmt.Sprintf("rows, cols, k int, a, b, c *%[1]s, ldc int, add bool, next, bias, residual *%[1]s, floor %[1]s, far *%[1]s", t.element()), "")
+		fmt.Sprintf("rows, cols, k int, a, b, c *%[1]s, ldc int, add bool, next, bias, residual *%[1]s, floor %[1]s, far *%[1]s, step int", t.element()), "")
 	f.load("a b c k cols ldc bias residual", "R0", "R1", "R2", "R4", "R5", "R3", "R9", "R10")
 	f.do("LSL $%d, R3, R3", t.shift())
 	f.do("MOVBU %s, R11", f.arg("add"))
