@@ -104,6 +104,9 @@ func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, th
 	v.gemm.grid = newGrid(threads, v.gemm.m, all, kernels.mr, kernels.nr)
 	v.gemm.mc, v.gemm.kc = even(v.gemm.m, b.mc, kernels.mr), even(v.gemm.k, b.kc, 16)
 	v.width = max(b.kc/v.gemm.kc, 1) * kernels.nr
+	if !kernels.masked {
+		v.width = max(v.width, b.nc) // a panel of weights then meets them all while it is in L1
+	}
 	v.gemm.nc = ceilDiv(b.nc, v.width) * v.width
 	if v.shifts = newShifts(kernels, ck, s, v.convSteps); v.shifts == nil {
 		v.im2col = newIm2col(kernels, ck, s, v.convSteps)

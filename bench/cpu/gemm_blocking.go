@@ -40,7 +40,7 @@ func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 // one panel follows the other. Else, where the first tile packs the panel on the way, a block
 // of A (mc x kc) takes half of L2, and meets as many panels as make the block of C (mc x nc) a
 // quarter. Where panels are packed beforehand, to pack them again for each block of A takes
-// longer than to have all of A from L3 for every four of them: by 2 to 20% on Zen 3.
+// longer than to have all of A from L3 for every four of them, packed together: 2 to 20% on Zen 3.
 func newConvBlocking[T float](g gemmKernels[T], c cacheSizes, m, k int) blocking {
 	l2, size := orElse(c.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))
 	kc := clamp(l2/12/(g.nr*size)/32*32, 64, 768)
