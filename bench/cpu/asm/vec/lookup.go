@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/elementary"
 )
 
 // AVX2 has few registers for constants and few vectors under way, so that what binds it are long
@@ -24,24 +26,20 @@ func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
 // powerMagic is what power and exp2 need in a register.
 func (g *gen) powerMagic() konst {
 	if g.looksUp() {
-		return g.num(g.eighthsMagic())
+		return g.num(g.EighthsMagic())
 	}
-	return g.num(g.magic())
+	return g.num(g.Magic())
 }
-
-// eighthsMagic rounds to a multiple of 1/8 when added, and leaves the number of eighths in the lowest
-// bits, below as many zeros as shifting them into the exponent takes.
-func (e element) eighthsMagic() float64 { return math.Ldexp(1.5, e.mantissa-3) }
 
 // powerOfEighths is 2^n of magic + n, which it overwrites: the whole part of n goes into the exponent of
 // 2^(j/8), from whose bits those of j are taken, that come along. It is 0 for n = -bias.
 func (g *gen) powerOfEighths(t reg.Register) reg.Register {
 	powers := make([]uint64, g.lanes())
 	for j := range powers {
-		powers[j] = uint64(math.Float32bits(float32(math.Exp2(float64(j)/8)))) - uint64(j)<<(g.mantissa-3)
+		powers[j] = uint64(math.Float32bits(float32(math.Exp2(float64(j)/8)))) - uint64(j)<<(g.Mantissa-3)
 	}
 	p := g.lookup(powers, t)
-	g.emit("VPSLLD", immediate(g.mantissa-3), t, t)
+	g.emit("VPSLLD", immediate(g.Mantissa-3), t, t)
 	g.emit("VPADDD", t, p, p)
 	return p
 }
@@ -49,14 +47,14 @@ func (g *gen) powerOfEighths(t reg.Register) reg.Register {
 // expByEighths is e^x = 2^n + 2^n (e^r - 1), |r| <= ln2/16.
 func (g *gen) expByEighths(x reg.Register) reg.Register {
 	t, _ := g.split(x, g.powerMagic())
-	q := g.horner(append([]float64{1}, g.expQEighths...), x)
+	q := g.horner(append([]float64{1}, g.ExpQEighths...), x)
 	return g.timesPower(x, q, t)
 }
 
 // exp2ByEighths is 2^y = 2^n + 2^n (2^f - 1), |f| <= 1/16.
 func (g *gen) exp2ByEighths(y reg.Register) reg.Register {
 	t, f := g.splitBinary(y, g.powerMagic())
-	q := g.horner(g.exp2m1Eighths, f)
+	q := g.horner(g.Exp2m1Eighths, f)
 	return g.timesPower(f, q, t)
 }
 
@@ -68,34 +66,25 @@ func (g *gen) timesPower(f, q, t reg.Register) reg.Register {
 	return q
 }
 
-// pieces is a function of x >= 0 by pieces, of which the last is 0: see fit/pieces.go.
-type pieces struct {
-	width        float64
-	coefficients [][]float64
-}
-
-// last is an x on the last piece.
-func (p pieces) last() float64 { return p.width * float64(len(p.coefficients[0])-1) }
-
 // piecesMagic leaves the number of the piece in the lowest bits.
-func (g *gen) piecesMagic() konst { return g.num(math.Ldexp(1.5, g.mantissa)) }
+func (g *gen) piecesMagic() konst { return g.num(math.Ldexp(1.5, g.Mantissa)) }
 
-// by is the function p of 0 <= x <= p.last().
-func (g *gen) by(p pieces, x reg.Register) reg.Register {
+// by is the function p of 0 <= x <= p.Last().
+func (g *gen) by(p elementary.Pieces, x reg.Register) reg.Register {
 	t, f := g.vector(), g.vector()
-	perWidth := g.num(1 / p.width)
+	perWidth := g.num(1 / p.Width)
 	g.op("VMOVA", g.piecesMagic(), t)
 	g.op("VFMADD231", perWidth, x, t)
 	g.op("VSUB", g.piecesMagic(), t, f)
 	g.op("VFMSUB231", perWidth, x, f)
 	row := func(i int) reg.Register {
 		bits := make([]uint64, g.lanes())
-		for j, c := range p.coefficients[i] {
+		for j, c := range p.Coefficients[i] {
 			bits[j] = uint64(g.num(c))
 		}
 		return g.lookup(bits, t)
 	}
-	degree := len(p.coefficients) - 1
+	degree := len(p.Coefficients) - 1
 	y := row(degree)
 	for i := degree - 1; i >= 0; i-- {
 		g.op("VFMADD213", row(i), f, y)
@@ -104,14 +93,14 @@ func (g *gen) by(p pieces, x reg.Register) reg.Register {
 }
 
 // tailed is max(x, 0) - |x| T(|x|).
-func (g *gen) tailed(t pieces, x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(t.last()))
+func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
+	a := g.clampMagnitude(x, g.num(t.Last()))
 	r := g.relu(x)
 	g.op("VFNMADD231", g.by(t, a), a, r)
 	return r
 }
 
 // tailedPins are what tailed needs in registers.
-func (g *gen) tailedPins(t pieces) []konst {
-	return []konst{g.num(0), g.piecesMagic(), g.num(t.last())}
+func (g *gen) tailedPins(t elementary.Pieces) []konst {
+	return []konst{g.num(0), g.piecesMagic(), g.num(t.Last())}
 }

@@ -42,26 +42,26 @@ func (k mapped) signature() string {
 
 func (g *gen) maps() {
 	zero := []konst{g.num(0)}
-	magic := g.num(g.magic())
-	gelu := []konst{g.num(0), magic, g.num(g.flushed())}
-	geluTanh := []konst{g.num(0), magic, g.num(g.geluTanhMax())}
+	magic := g.num(g.Magic())
+	gelu := []konst{g.num(0), magic, g.num(g.Flushed())}
+	geluTanh := []konst{g.num(0), magic, g.num(g.GeluTanhMax())}
 	if g.looksUp() {
-		gelu, geluTanh = g.tailedPins(g.geluTail), g.tailedPins(g.geluTanhTail)
+		gelu, geluTanh = g.tailedPins(g.GeluTail), g.tailedPins(g.GeluTanhTail)
 	}
-	silu := []konst{g.num(0), g.powerMagic(), g.num(g.siluMax())}
+	silu := []konst{g.num(0), g.powerMagic(), g.num(g.SiluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
 	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	same := func(x reg.Register, _ args) reg.Register { return x }
-	sigmoid := []konst{g.num(g.sigmoidMax()), g.num(-g.sigmoidMax()), g.num(1), g.powerMagic()}
+	sigmoid := []konst{g.num(g.SigmoidMax()), g.num(-g.SigmoidMax()), g.num(1), g.powerMagic()}
 	// Not multiplied and added at once: beside a store that takes Zen 5 one and a half cycles for a
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: g.expPins(), near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
-		{name: "Erf", unroll: 4, pins: []konst{g.num(g.erfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
-		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.tanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
+		{name: "Erf", unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
+		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.TanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},

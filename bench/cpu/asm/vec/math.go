@@ -6,6 +6,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/elementary"
 )
 
 // exp and tanh go through e^x = 2^n e^r, n = round(x/ln2), r = x - n ln2; erf and
@@ -55,7 +57,7 @@ func negated(c []float64) []float64 {
 
 // shift turns magic + n into 2^n, for -bias <= n <= bias.
 func (g *gen) shift(t reg.Register) {
-	g.emit("VPSLL"+g.whole(), immediate(g.mantissa), t, t)
+	g.emit("VPSLL"+g.whole(), immediate(g.Mantissa), t, t)
 }
 
 // clampMagnitude is min(|x|, limit), and NaN for NaN. limit must be pinned.
@@ -73,14 +75,14 @@ func (g *gen) split(x reg.Register, magic konst) (t, n reg.Register) {
 	g.set(magic, t)
 	g.op("VFMADD231", g.num(math.Log2E), x, t)
 	g.op("VSUB", magic, t, n)
-	g.op("VFNMADD231", g.num(g.ln2Hi), n, x)
-	g.op("VFNMADD231", g.num(g.ln2Lo), n, x)
+	g.op("VFNMADD231", g.num(g.Ln2Hi), n, x)
+	g.op("VFNMADD231", g.num(g.Ln2Lo), n, x)
 	return t, n
 }
 
 // expReduced is e^r = 1 + r (1 + r Q(r)).
 func (g *gen) expReduced(r reg.Register) reg.Register {
-	return g.horner(append([]float64{1, 1}, g.expQ...), r)
+	return g.horner(append([]float64{1, 1}, g.ExpQ...), r)
 }
 
 // splitBinary returns magic + n and f of y itself.
@@ -94,9 +96,9 @@ func (g *gen) splitBinary(y reg.Register, magic konst) (t, f reg.Register) {
 
 // exp is e^x with gradual underflow.
 func (g *gen) exp(x reg.Register) reg.Register {
-	g.op("VMIN", x, g.pinned[uint64(g.num(g.expMax))], x)
-	g.op("VMAX", x, g.pinned[uint64(g.num(g.expMin))], x)
-	_, n := g.split(x, g.num(g.magic()))
+	g.op("VMIN", x, g.pinned[uint64(g.num(g.ExpMax))], x)
+	g.op("VMAX", x, g.pinned[uint64(g.num(g.ExpMin))], x)
+	_, n := g.split(x, g.num(g.Magic()))
 	p := g.expReduced(x)
 	if g.wide() {
 		g.op("VSCALEF", n, p, p)
@@ -104,12 +106,12 @@ func (g *gen) exp(x reg.Register) reg.Register {
 	}
 	// n exceeds the range of one factor: 2^n = 2^h 2^(n-h), h = round(n/2).
 	h := g.vector()
-	g.set(g.num(g.magic()), h)
+	g.set(g.num(g.Magic()), h)
 	g.op("VFMADD231", g.num(0.5), n, h)
 	rest := g.vector()
-	g.op("VSUB", g.num(g.magic()), h, rest)
+	g.op("VSUB", g.num(g.Magic()), h, rest)
 	g.op("VSUB", rest, n, rest)
-	g.op("VADD", g.num(g.magic()), rest, rest)
+	g.op("VADD", g.num(g.Magic()), rest, rest)
 	g.shift(h)
 	g.shift(rest)
 	g.op("VMUL", h, p, p)
@@ -120,15 +122,15 @@ func (g *gen) exp(x reg.Register) reg.Register {
 // expPins are what exp needs in registers, and some of what it would load for each vector, where there
 // is room.
 func (g *gen) expPins() []konst {
-	pins := []konst{g.num(g.expMax), g.num(g.expMin), g.num(g.magic())}
+	pins := []konst{g.num(g.ExpMax), g.num(g.ExpMin), g.num(g.Magic())}
 	if g.wide() {
-		pins = append(pins, g.num(1), g.num(math.Log2E), g.num(g.ln2Hi), g.num(g.ln2Lo))
+		pins = append(pins, g.num(1), g.num(math.Log2E), g.num(g.Ln2Hi), g.num(g.Ln2Lo))
 	}
 	return pins
 }
 
 // expMinFlushed is where n reaches -bias, for which shift gives 0.
-func (g *gen) expMinFlushed() konst { return g.num(-float64(g.bias) * math.Ln2) }
+func (g *gen) expMinFlushed() konst { return g.num(-float64(g.Bias) * math.Ln2) }
 
 // expNonPositive is e^x for x <= 0 (or a little above): one instruction less
 // on AVX-512 and six on AVX2 than exp. Results below the least normal number are anything
@@ -143,7 +145,7 @@ func (g *gen) power(x reg.Register) reg.Register {
 	if g.looksUp() {
 		return g.expByEighths(x)
 	}
-	t, _ := g.split(x, g.num(g.magic()))
+	t, _ := g.split(x, g.num(g.Magic()))
 	p := g.expReduced(x)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
@@ -158,7 +160,7 @@ func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
 		const floor = 1
 		f := g.vector()
 		g.op("VREDUCE", operand.U8(floor), x, f)
-		p := g.horner(append([]float64{1}, g.exp2up...), f)
+		p := g.horner(append([]float64{1}, g.Exp2up...), f)
 		g.op("VSCALEF", x, p, p)
 		return p
 	}
@@ -174,15 +176,15 @@ func (g *gen) pinExp2NonPositive() {
 }
 
 // exp2MinFlushed is where n reaches -bias.
-func (g *gen) exp2MinFlushed() konst { return g.num(-float64(g.bias)) }
+func (g *gen) exp2MinFlushed() konst { return g.num(-float64(g.Bias)) }
 
 // exp2 is 2^x within the range of shift.
 func (g *gen) exp2(x reg.Register) reg.Register {
 	if g.looksUp() {
 		return g.exp2ByEighths(x)
 	}
-	t, f := g.splitBinary(x, g.num(g.magic()))
-	p := g.horner(append([]float64{1}, g.exp2m1...), f)
+	t, f := g.splitBinary(x, g.num(g.Magic()))
+	p := g.horner(append([]float64{1}, g.Exp2m1...), f)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
 	return p
@@ -200,10 +202,10 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 // tanh is E/(E+2) with E = e^2|x| - 1 = 2^n s + (2^n - 1): small arguments keep
 // their relative precision.
 func (g *gen) tanh(x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(g.tanhMax))
+	a := g.clampMagnitude(x, g.num(g.TanhMax))
 	g.op("VADD", a, a, a)
-	t, _ := g.split(a, g.num(g.magic()))
-	s, square := g.horner(g.expQ, a), g.vector()
+	t, _ := g.split(a, g.num(g.Magic()))
+	s, square := g.horner(g.ExpQ, a), g.vector()
 	g.op("VMUL", a, a, square)
 	g.op("VFMADD213", a, square, s)
 	g.shift(t)
@@ -218,11 +220,11 @@ func (g *gen) tanh(x reg.Register) reg.Register {
 
 // erfOf is 1 - 2^y with y = -|x| H(|x|) <= 0: again E = 2^n s + (2^n - 1).
 func (g *gen) erfOf(x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(g.erfMax))
-	h := g.poly(negated(g.erf), a)
+	a := g.clampMagnitude(x, g.num(g.ErfMax))
+	h := g.poly(negated(g.Erf), a)
 	g.op("VMUL", a, h, h)
-	t, f := g.splitBinary(h, g.num(g.magic()))
-	s := g.horner(g.exp2m1, f)
+	t, f := g.splitBinary(h, g.num(g.Magic()))
+	s := g.horner(g.Exp2m1, f)
 	g.op("VMUL", f, s, s)
 	g.shift(t)
 	less := g.vector()
@@ -234,10 +236,10 @@ func (g *gen) erfOf(x reg.Register) reg.Register {
 // geluOf is max(x, 0) - |x| 2^-G(|x|).
 func (g *gen) geluOf(x reg.Register) reg.Register {
 	if g.looksUp() {
-		return g.tailed(g.geluTail, x)
+		return g.tailed(g.GeluTail, x)
 	}
-	a := g.clampMagnitude(x, g.num(g.flushed()))
-	h := g.poly(negated(g.gelu), a)
+	a := g.clampMagnitude(x, g.num(g.Flushed()))
+	h := g.poly(negated(g.Gelu), a)
 	p := g.exp2(h)
 	r := g.relu(x)
 	g.op("VFNMADD231", p, a, r)
@@ -246,7 +248,7 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 
 // siluOf is max(x, 0) - |x| t / (1 + t) with t = e^-|x|.
 func (g *gen) siluOf(x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(g.siluMax()))
+	a := g.clampMagnitude(x, g.num(g.SiluMax()))
 	r := g.vector()
 	g.op("VOR", g.signBit(), a, r)
 	return g.gated(x, a, g.power(r))
@@ -266,10 +268,10 @@ func (g *gen) gated(x, a, t reg.Register) reg.Register {
 // z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
 func (g *gen) geluTanh(x reg.Register) reg.Register {
 	if g.looksUp() {
-		return g.tailed(g.geluTanhTail, x)
+		return g.tailed(g.GeluTanhTail, x)
 	}
-	a := g.clampMagnitude(x, g.num(g.geluTanhMax()))
-	c1, c3 := geluTanhExponent()
+	a := g.clampMagnitude(x, g.num(g.GeluTanhMax()))
+	c1, c3 := elementary.GeluTanhExponent()
 	square, r := g.vector(), g.vector()
 	g.op("VMUL", a, a, square)
 	g.set(g.num(c3), r)
@@ -278,33 +280,16 @@ func (g *gen) geluTanh(x reg.Register) reg.Register {
 	return g.gated(x, a, g.exp2(r))
 }
 
-func geluTanhExponent() (c1, c3 float64) {
-	c1 = -2 * math.Sqrt(2/math.Pi) * math.Log2E
-	return c1, 0.044715 * c1
-}
-
-// geluTanhMax is where 2^n of e^-z is 0.
-func (g *gen) geluTanhMax() float64 {
-	c1, c3 := geluTanhExponent()
-	return bisect(0, 100, func(x float64) bool { return x*(c1+c3*x*x) > -float64(g.bias) })
-}
-
 // sigmoid is 1 / (1 + e^-x).
 func (g *gen) sigmoid(x reg.Register) reg.Register {
-	g.op("VMIN", x, g.pinned[uint64(g.num(g.sigmoidMax()))], x)
-	g.op("VMAX", x, g.pinned[uint64(g.num(-g.sigmoidMax()))], x)
+	g.op("VMIN", x, g.pinned[uint64(g.num(g.SigmoidMax()))], x)
+	g.op("VMAX", x, g.pinned[uint64(g.num(-g.SigmoidMax()))], x)
 	g.op("VXOR", g.signBit(), x, x)
 	p := g.power(x)
 	one := g.pinned[uint64(g.num(1))]
 	g.op("VADD", one, p, p)
 	return g.quotient(one, p)
 }
-
-// sigmoidMax is where e^x and its inverse are still normal numbers.
-func (g *gen) sigmoidMax() float64 { return math.Floor(float64(g.bias-1) * math.Ln2) }
-
-// siluMax is where 2^n of e^-x is 0.
-func (g *gen) siluMax() float64 { return float64(g.bias) * math.Ln2 }
 
 // quotient is p/d for d from 1 to where 1/d is no normal number. A division takes 16 cycles for 16 numbers; AVX-512
 // has an estimate of 14 bits, of which each step of Newton's method doubles the

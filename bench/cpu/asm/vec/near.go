@@ -55,11 +55,11 @@ func (g *gen) nearExp() *near {
 	if g.wide() {
 		return nil
 	}
-	reach := math.Floor(float64(g.bias-2) * math.Ln2)
+	reach := math.Floor(float64(g.Bias-2) * math.Ln2)
 	if g.looksUp() {
 		return &near{reach, []konst{g.powerMagic()}, g.power}
 	}
-	magic := g.num(math.Ldexp(1.5, g.mantissa)) // leaves n in the lowest bits
+	magic := g.num(math.Ldexp(1.5, g.Mantissa)) // leaves n in the lowest bits
 	return &near{reach, []konst{magic}, func(x reg.Register) reg.Register {
 		t, _ := g.split(x, magic)
 		p := g.expReduced(x)

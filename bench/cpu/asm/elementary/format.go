@@ -1,0 +1,103 @@
+// Package elementary is what the generators of element-wise kernels share: polynomials for exp, erf,
+// tanh and both forms of GELU, and the facts of the formats they were fitted for.
+package elementary
+
+import "math"
+
+// Format is a floating-point format with its polynomials.
+type Format struct {
+	Mantissa int // bits after the point
+	Bias     int // of the exponent
+
+	// ln(2) in two parts, of which the first has so few bits that its product
+	// with an exponent is exact.
+	Ln2Hi, Ln2Lo float64
+	// The arguments beyond which exp is +Inf or 0.
+	ExpMax, ExpMin float64
+	// The argument at which tanh is 1 to all digits.
+	TanhMax float64
+
+	ExpQ, Exp2m1, Exp2up, Erf, Gelu []float64
+	ErfMax, geluFitted              float64
+
+	// Of Float32 alone, for lookups.
+	ExpQEighths, Exp2m1Eighths []float64
+	GeluTail, GeluTanhTail     Pieces
+}
+
+var Float32 = Format{
+	Mantissa: 23, Bias: 127,
+	Ln2Hi: 355.0 / 512, Ln2Lo: math.Ln2 - 355.0/512,
+	ExpMax: 89, ExpMin: -104, TanhMax: 10,
+	ExpQ: expQF32, Exp2m1: exp2m1F32, Exp2up: exp2upF32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
+	ExpQEighths: expQEighthsF32, Exp2m1Eighths: exp2m1EighthsF32,
+	GeluTail: geluTailF32, GeluTanhTail: geluTanhTailF32,
+}
+
+var Float64 = Format{
+	Mantissa: 52, Bias: 1023,
+	Ln2Hi: 0x162e42fee0p-37, Ln2Lo: math.Ln2 - 0x162e42fee0p-37,
+	ExpMax: 710, ExpMin: -746, TanhMax: 20,
+	ExpQ: expQF64, Exp2m1: exp2m1F64, Exp2up: exp2upF64, Erf: erfF64, ErfMax: 6, Gelu: geluF64, geluFitted: 8.5,
+}
+
+// Pieces is a function of x >= 0 by pieces, of which the last is 0: see fit/pieces.go.
+type Pieces struct {
+	Width        float64
+	Coefficients [][]float64
+}
+
+// Last is an x on the last piece.
+func (p Pieces) Last() float64 { return p.Width * float64(len(p.Coefficients[0])-1) }
+
+// Magic rounds to an integer when added, and leaves the biased exponent of 2^n
+// in the lowest bits: (Magic + n) << Mantissa is 2^n for -Bias < n <= Bias, and 0
+// for n = -Bias.
+func (f Format) Magic() float64 { return math.Ldexp(1.5, f.Mantissa) + float64(f.Bias) }
+
+// EighthsMagic rounds to a multiple of 1/8 when added, and leaves the number of eighths in the lowest
+// bits, below as many zeros as shifting them into the exponent takes.
+func (f Format) EighthsMagic() float64 { return math.Ldexp(1.5, f.Mantissa-3) }
+
+// SigmoidMax is where e^x and its inverse are still normal numbers.
+func (f Format) SigmoidMax() float64 { return math.Floor(float64(f.Bias-1) * math.Ln2) }
+
+// SiluMax is where 2^n of e^-x is 0.
+func (f Format) SiluMax() float64 { return float64(f.Bias) * math.Ln2 }
+
+// Flushed is the argument at which the exponent of gelu, continued beyond the
+// fitted interval, reaches the bias: there 2^-G is 0 and so is the tail of gelu.
+func (f Format) Flushed() float64 {
+	return bisect(f.geluFitted, 2*f.geluFitted, func(x float64) bool {
+		g := 0.0
+		for i := len(f.Gelu) - 1; i >= 0; i-- {
+			g = g*x + f.Gelu[i]
+		}
+		return g < float64(f.Bias)
+	})
+}
+
+// GeluTanhExponent is that of t = e^-z = 2^(|x| (c1 + c3 x^2)), z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+func GeluTanhExponent() (c1, c3 float64) {
+	c1 = -2 * math.Sqrt(2/math.Pi) * math.Log2E
+	return c1, 0.044715 * c1
+}
+
+// GeluTanhMax is where 2^n of e^-z is 0.
+func (f Format) GeluTanhMax() float64 {
+	c1, c3 := GeluTanhExponent()
+	return bisect(0, 100, func(x float64) bool { return x*(c1+c3*x*x) > -float64(f.Bias) })
+}
+
+// bisect is the largest number from lo to hi for which it holds, as it does below.
+func bisect(lo, hi float64, holds func(x float64) bool) float64 {
+	for range 60 {
+		mid := (lo + hi) / 2
+		if holds(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
