@@ -15,11 +15,8 @@ TEXT ·vecReluF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 0(R12), F24
 
 row:
 	MOVD R0, R8
@@ -34,14 +31,14 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
-	WORD $0x4e32f421 // fmax v1.4s, v1.4s, v18.4s
-	WORD $0x4e32f442 // fmax v2.4s, v2.4s, v18.4s
-	WORD $0x4e32f463 // fmax v3.4s, v3.4s, v18.4s
-	WORD $0x4e32f484 // fmax v4.4s, v4.4s, v18.4s
-	WORD $0x4e32f4a5 // fmax v5.4s, v5.4s, v18.4s
-	WORD $0x4e32f4c6 // fmax v6.4s, v6.4s, v18.4s
-	WORD $0x4e32f4e7 // fmax v7.4s, v7.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
+	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
+	WORD $0x4e38f442 // fmax v2.4s, v2.4s, v24.4s
+	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
+	WORD $0x4e38f484 // fmax v4.4s, v4.4s, v24.4s
+	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
+	WORD $0x4e38f4c6 // fmax v6.4s, v6.4s, v24.4s
+	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -59,7 +56,7 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -74,7 +71,7 @@ vectordone:
 
 element:
 	FMOVS (R9), F0
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	FMOVS F0, (R8)
 	ADD $4, R8, R8
 	ADD $4, R9, R9
@@ -104,11 +101,9 @@ TEXT ·vecScaleF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS a+64(FP), F24
+	VDUP V24.S[0], V24.S4
 
 row:
 	MOVD R0, R8
@@ -123,14 +118,14 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
-	WORD $0x6e30dc21 // fmul v1.4s, v1.4s, v16.4s
-	WORD $0x6e30dc42 // fmul v2.4s, v2.4s, v16.4s
-	WORD $0x6e30dc63 // fmul v3.4s, v3.4s, v16.4s
-	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
-	WORD $0x6e30dca5 // fmul v5.4s, v5.4s, v16.4s
-	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
-	WORD $0x6e30dce7 // fmul v7.4s, v7.4s, v16.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e38dc21 // fmul v1.4s, v1.4s, v24.4s
+	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
+	WORD $0x6e38dc63 // fmul v3.4s, v3.4s, v24.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e38dca5 // fmul v5.4s, v5.4s, v24.4s
+	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
+	WORD $0x6e38dce7 // fmul v7.4s, v7.4s, v24.4s
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -148,7 +143,7 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -163,7 +158,7 @@ vectordone:
 
 element:
 	FMOVS (R9), F0
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
 	FMOVS F0, (R8)
 	ADD $4, R8, R8
 	ADD $4, R9, R9
@@ -193,11 +188,11 @@ TEXT ·vecAffineF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS a+64(FP), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS b+68(FP), F25
+	VDUP V25.S[0], V25.S4
 
 row:
 	MOVD R0, R8
@@ -212,22 +207,22 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
-	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
-	WORD $0x6e30dc21 // fmul v1.4s, v1.4s, v16.4s
-	WORD $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
-	WORD $0x6e30dc42 // fmul v2.4s, v2.4s, v16.4s
-	WORD $0x4e31d442 // fadd v2.4s, v2.4s, v17.4s
-	WORD $0x6e30dc63 // fmul v3.4s, v3.4s, v16.4s
-	WORD $0x4e31d463 // fadd v3.4s, v3.4s, v17.4s
-	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
-	WORD $0x4e31d484 // fadd v4.4s, v4.4s, v17.4s
-	WORD $0x6e30dca5 // fmul v5.4s, v5.4s, v16.4s
-	WORD $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
-	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
-	WORD $0x4e31d4c6 // fadd v6.4s, v6.4s, v17.4s
-	WORD $0x6e30dce7 // fmul v7.4s, v7.4s, v16.4s
-	WORD $0x4e31d4e7 // fadd v7.4s, v7.4s, v17.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e38dc21 // fmul v1.4s, v1.4s, v24.4s
+	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
+	WORD $0x6e38dc63 // fmul v3.4s, v3.4s, v24.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e38dca5 // fmul v5.4s, v5.4s, v24.4s
+	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
+	WORD $0x6e38dce7 // fmul v7.4s, v7.4s, v24.4s
+	WORD $0x4e39d400 // fadd v0.4s, v0.4s, v25.4s
+	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
+	WORD $0x4e39d442 // fadd v2.4s, v2.4s, v25.4s
+	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
+	WORD $0x4e39d484 // fadd v4.4s, v4.4s, v25.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	WORD $0x4e39d4c6 // fadd v6.4s, v6.4s, v25.4s
+	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -245,8 +240,8 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
-	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x4e39d400 // fadd v0.4s, v0.4s, v25.4s
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -261,8 +256,8 @@ vectordone:
 
 element:
 	FMOVS (R9), F0
-	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
-	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x4e39d400 // fadd v0.4s, v0.4s, v25.4s
 	FMOVS F0, (R8)
 	ADD $4, R8, R8
 	ADD $4, R9, R9
@@ -292,11 +287,9 @@ TEXT ·vecSetF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS b+68(FP), F24
+	VDUP V24.S[0], V24.S4
 
 row:
 	MOVD R0, R8
@@ -307,18 +300,10 @@ row:
 	BLT severaldone
 
 several:
-	VORR V17.B16, V17.B16, V0.B16
-	VORR V17.B16, V17.B16, V1.B16
-	VORR V17.B16, V17.B16, V2.B16
-	VORR V17.B16, V17.B16, V3.B16
-	VORR V17.B16, V17.B16, V4.B16
-	VORR V17.B16, V17.B16, V5.B16
-	VORR V17.B16, V17.B16, V6.B16
-	VORR V17.B16, V17.B16, V7.B16
-	FSTPQ (F0, F1), 0(R8)
-	FSTPQ (F2, F3), 32(R8)
-	FSTPQ (F4, F5), 64(R8)
-	FSTPQ (F6, F7), 96(R8)
+	FSTPQ (F24, F24), 0(R8)
+	FSTPQ (F24, F24), 32(R8)
+	FSTPQ (F24, F24), 64(R8)
+	FSTPQ (F24, F24), 96(R8)
 	ADD $128, R8, R8
 	ADD $128, R9, R9
 	ADD $128, R10, R10
@@ -331,8 +316,7 @@ severaldone:
 	BLT vectordone
 
 vector:
-	VORR V17.B16, V17.B16, V0.B16
-	FMOVQ F0, (R8)
+	FMOVQ F24, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
 	ADD $16, R10, R10
@@ -345,8 +329,7 @@ vectordone:
 	BLT elementdone
 
 element:
-	VORR V17.B16, V17.B16, V0.B16
-	FMOVS F0, (R8)
+	FMOVS F24, (R8)
 	ADD $4, R8, R8
 	ADD $4, R9, R9
 	ADD $4, R10, R10
@@ -375,11 +358,7 @@ TEXT ·vecAddF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -391,12 +370,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
 	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
@@ -470,11 +449,8 @@ TEXT ·vecAddReluF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 0(R12), F24
 
 row:
 	MOVD R0, R8
@@ -486,29 +462,29 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
 	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-	WORD $0x4e32f421 // fmax v1.4s, v1.4s, v18.4s
 	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
-	WORD $0x4e32f442 // fmax v2.4s, v2.4s, v18.4s
 	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD $0x4e32f463 // fmax v3.4s, v3.4s, v18.4s
 	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
-	WORD $0x4e32f484 // fmax v4.4s, v4.4s, v18.4s
 	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
-	WORD $0x4e32f4a5 // fmax v5.4s, v5.4s, v18.4s
 	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
-	WORD $0x4e32f4c6 // fmax v6.4s, v6.4s, v18.4s
 	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
-	WORD $0x4e32f4e7 // fmax v7.4s, v7.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
+	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
+	WORD $0x4e38f442 // fmax v2.4s, v2.4s, v24.4s
+	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
+	WORD $0x4e38f484 // fmax v4.4s, v4.4s, v24.4s
+	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
+	WORD $0x4e38f4c6 // fmax v6.4s, v6.4s, v24.4s
+	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -528,7 +504,7 @@ vector:
 	FMOVQ (R9), F0
 	FMOVQ (R10), F8
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -545,7 +521,7 @@ element:
 	FMOVS (R9), F0
 	FMOVS (R10), F8
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
+	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	FMOVS F0, (R8)
 	ADD $4, R8, R8
 	ADD $4, R9, R9
@@ -575,11 +551,7 @@ TEXT ·vecSubF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -591,12 +563,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
 	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
@@ -670,11 +642,7 @@ TEXT ·vecMulF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -686,12 +654,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x6e28dc00 // fmul v0.4s, v0.4s, v8.4s
 	WORD $0x6e29dc21 // fmul v1.4s, v1.4s, v9.4s
@@ -765,11 +733,7 @@ TEXT ·vecDivF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -781,12 +745,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x6e28fc00 // fdiv v0.4s, v0.4s, v8.4s
 	WORD $0x6e29fc21 // fdiv v1.4s, v1.4s, v9.4s
@@ -860,11 +824,7 @@ TEXT ·vecMaxF32NEON(SB), NOSPLIT, $0-73
 	LSL $2, R3, R3
 	LSL $2, R4, R4
 	LSL $2, R5, R5
-	FMOVS a+64(FP), F16
-	VDUP V16.S[0], V16.S4
-	FMOVS b+68(FP), F17
-	VDUP V17.S[0], V17.S4
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF32NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -876,12 +836,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
 	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
@@ -941,3 +901,2768 @@ elementdone:
 	SUBS $1, R6, R6
 	BNE row
 	RET
+
+// func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecExpF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 16(R12), F24
+	FMOVQ 32(R12), F25
+	FMOVQ 48(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 80(R12), F28
+	FMOVQ 96(R12), F29
+	FMOVQ 112(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8f421 // fmin v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8f442 // fmin v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8f463 // fmin v3.4s, v3.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	WORD $0x4e39f421 // fmax v1.4s, v1.4s, v25.4s
+	WORD $0x4e39f442 // fmax v2.4s, v2.4s, v25.4s
+	WORD $0x4e39f463 // fmax v3.4s, v3.4s, v25.4s
+	FMOVQ 64(R12), F4
+	FMOVQ 64(R12), F5
+	FMOVQ 64(R12), F6
+	FMOVQ 64(R12), F7
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4e3acc25 // fmla v5.4s, v1.4s, v26.4s
+	WORD $0x4e3acc46 // fmla v6.4s, v2.4s, v26.4s
+	WORD $0x4e3acc67 // fmla v7.4s, v3.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebbd4a9 // fsub v9.4s, v5.4s, v27.4s
+	WORD $0x4ebbd4ca // fsub v10.4s, v6.4s, v27.4s
+	WORD $0x4ebbd4eb // fsub v11.4s, v7.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebccd21 // fmls v1.4s, v9.4s, v28.4s
+	WORD $0x4ebccd42 // fmls v2.4s, v10.4s, v28.4s
+	WORD $0x4ebccd63 // fmls v3.4s, v11.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd21 // fmls v1.4s, v9.4s, v29.4s
+	WORD $0x4ebdcd42 // fmls v2.4s, v10.4s, v29.4s
+	WORD $0x4ebdcd63 // fmls v3.4s, v11.4s, v29.4s
+	FMOVQ 128(R12), F4
+	FMOVQ 128(R12), F5
+	FMOVQ 128(R12), F6
+	FMOVQ 128(R12), F7
+	FMOVQ 144(R12), F12
+	FMOVQ 144(R12), F13
+	FMOVQ 144(R12), F14
+	FMOVQ 144(R12), F15
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	WORD $0x4e21ccad // fmla v13.4s, v5.4s, v1.4s
+	WORD $0x4e22ccce // fmla v14.4s, v6.4s, v2.4s
+	WORD $0x4e23ccef // fmla v15.4s, v7.4s, v3.4s
+	FMOVQ 160(R12), F4
+	FMOVQ 160(R12), F5
+	FMOVQ 160(R12), F6
+	FMOVQ 160(R12), F7
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	WORD $0x4e21cda5 // fmla v5.4s, v13.4s, v1.4s
+	WORD $0x4e22cdc6 // fmla v6.4s, v14.4s, v2.4s
+	WORD $0x4e23cde7 // fmla v7.4s, v15.4s, v3.4s
+	FMOVQ 176(R12), F12
+	FMOVQ 176(R12), F13
+	FMOVQ 176(R12), F14
+	FMOVQ 176(R12), F15
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	WORD $0x4e21ccad // fmla v13.4s, v5.4s, v1.4s
+	WORD $0x4e22ccce // fmla v14.4s, v6.4s, v2.4s
+	WORD $0x4e23ccef // fmla v15.4s, v7.4s, v3.4s
+	FMOVQ 192(R12), F4
+	FMOVQ 192(R12), F5
+	FMOVQ 192(R12), F6
+	FMOVQ 192(R12), F7
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	WORD $0x4e21cda5 // fmla v5.4s, v13.4s, v1.4s
+	WORD $0x4e22cdc6 // fmla v6.4s, v14.4s, v2.4s
+	WORD $0x4e23cde7 // fmla v7.4s, v15.4s, v3.4s
+	FMOVQ 208(R12), F12
+	FMOVQ 208(R12), F13
+	FMOVQ 208(R12), F14
+	FMOVQ 208(R12), F15
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	WORD $0x4e21ccad // fmla v13.4s, v5.4s, v1.4s
+	WORD $0x4e22ccce // fmla v14.4s, v6.4s, v2.4s
+	WORD $0x4e23ccef // fmla v15.4s, v7.4s, v3.4s
+	FMOVQ 208(R12), F4
+	FMOVQ 208(R12), F5
+	FMOVQ 208(R12), F6
+	FMOVQ 208(R12), F7
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	WORD $0x4e21cda5 // fmla v5.4s, v13.4s, v1.4s
+	WORD $0x4e22cdc6 // fmla v6.4s, v14.4s, v2.4s
+	WORD $0x4e23cde7 // fmla v7.4s, v15.4s, v3.4s
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e3ecd0c // fmla v12.4s, v8.4s, v30.4s
+	WORD $0x4e3ecd2d // fmla v13.4s, v9.4s, v30.4s
+	WORD $0x4e3ecd4e // fmla v14.4s, v10.4s, v30.4s
+	WORD $0x4e3ecd6f // fmla v15.4s, v11.4s, v30.4s
+	WORD $0x4ebbd590 // fsub v16.4s, v12.4s, v27.4s
+	WORD $0x4ebbd5b1 // fsub v17.4s, v13.4s, v27.4s
+	WORD $0x4ebbd5d2 // fsub v18.4s, v14.4s, v27.4s
+	WORD $0x4ebbd5f3 // fsub v19.4s, v15.4s, v27.4s
+	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
+	WORD $0x4eb1d531 // fsub v17.4s, v9.4s, v17.4s
+	WORD $0x4eb2d552 // fsub v18.4s, v10.4s, v18.4s
+	WORD $0x4eb3d573 // fsub v19.4s, v11.4s, v19.4s
+	WORD $0x4e3bd610 // fadd v16.4s, v16.4s, v27.4s
+	WORD $0x4e3bd631 // fadd v17.4s, v17.4s, v27.4s
+	WORD $0x4e3bd652 // fadd v18.4s, v18.4s, v27.4s
+	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V13.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	VSHL $23, V15.S4, V15.S4
+	VSHL $23, V16.S4, V16.S4
+	VSHL $23, V17.S4, V17.S4
+	VSHL $23, V18.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x6e2cdc84 // fmul v4.4s, v4.4s, v12.4s
+	WORD $0x6e2ddca5 // fmul v5.4s, v5.4s, v13.4s
+	WORD $0x6e2edcc6 // fmul v6.4s, v6.4s, v14.4s
+	WORD $0x6e2fdce7 // fmul v7.4s, v7.4s, v15.4s
+	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
+	WORD $0x6e31dca5 // fmul v5.4s, v5.4s, v17.4s
+	WORD $0x6e32dcc6 // fmul v6.4s, v6.4s, v18.4s
+	WORD $0x6e33dce7 // fmul v7.4s, v7.4s, v19.4s
+	FSTPQ (F4, F5), 0(R8)
+	FSTPQ (F6, F7), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	FMOVQ 64(R12), F4
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	FMOVQ 128(R12), F4
+	FMOVQ 144(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 160(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 176(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 192(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 208(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e3ecd0c // fmla v12.4s, v8.4s, v30.4s
+	WORD $0x4ebbd590 // fsub v16.4s, v12.4s, v27.4s
+	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
+	WORD $0x4e3bd610 // fadd v16.4s, v16.4s, v27.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e2cdc84 // fmul v4.4s, v4.4s, v12.4s
+	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
+	FMOVQ F4, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	FMOVQ 64(R12), F4
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	FMOVQ 128(R12), F4
+	FMOVQ 144(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 160(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 176(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 192(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e20cc8c // fmla v12.4s, v4.4s, v0.4s
+	FMOVQ 208(R12), F4
+	WORD $0x4e20cd84 // fmla v4.4s, v12.4s, v0.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e3ecd0c // fmla v12.4s, v8.4s, v30.4s
+	WORD $0x4ebbd590 // fsub v16.4s, v12.4s, v27.4s
+	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
+	WORD $0x4e3bd610 // fadd v16.4s, v16.4s, v27.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e2cdc84 // fmul v4.4s, v4.4s, v12.4s
+	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
+	FMOVS F4, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecErfF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 224(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 208(R12), F26
+	FMOVQ 240(R12), F27
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	FMOVQ 256(R12), F12
+	FMOVQ 256(R12), F13
+	FMOVQ 256(R12), F14
+	FMOVQ 256(R12), F15
+	FMOVQ 272(R12), F16
+	FMOVQ 272(R12), F17
+	FMOVQ 272(R12), F18
+	FMOVQ 272(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 288(R12), F12
+	FMOVQ 288(R12), F13
+	FMOVQ 288(R12), F14
+	FMOVQ 288(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 304(R12), F16
+	FMOVQ 304(R12), F17
+	FMOVQ 304(R12), F18
+	FMOVQ 304(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 320(R12), F12
+	FMOVQ 320(R12), F13
+	FMOVQ 320(R12), F14
+	FMOVQ 320(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 336(R12), F16
+	FMOVQ 336(R12), F17
+	FMOVQ 336(R12), F18
+	FMOVQ 336(R12), F19
+	FMOVQ 352(R12), F20
+	FMOVQ 352(R12), F21
+	FMOVQ 352(R12), F22
+	FMOVQ 352(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 368(R12), F16
+	FMOVQ 368(R12), F17
+	FMOVQ 368(R12), F18
+	FMOVQ 368(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 384(R12), F20
+	FMOVQ 384(R12), F21
+	FMOVQ 384(R12), F22
+	FMOVQ 384(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 400(R12), F16
+	FMOVQ 400(R12), F17
+	FMOVQ 400(R12), F18
+	FMOVQ 400(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x4e25ce2d // fmla v13.4s, v17.4s, v5.4s
+	WORD $0x4e26ce4e // fmla v14.4s, v18.4s, v6.4s
+	WORD $0x4e27ce6f // fmla v15.4s, v19.4s, v7.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	WORD $0x4e39d584 // fadd v4.4s, v12.4s, v25.4s
+	WORD $0x4e39d5a5 // fadd v5.4s, v13.4s, v25.4s
+	WORD $0x4e39d5c6 // fadd v6.4s, v14.4s, v25.4s
+	WORD $0x4e39d5e7 // fadd v7.4s, v15.4s, v25.4s
+	WORD $0x4eb9d488 // fsub v8.4s, v4.4s, v25.4s
+	WORD $0x4eb9d4a9 // fsub v9.4s, v5.4s, v25.4s
+	WORD $0x4eb9d4ca // fsub v10.4s, v6.4s, v25.4s
+	WORD $0x4eb9d4eb // fsub v11.4s, v7.4s, v25.4s
+	WORD $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
+	WORD $0x4ea9d5ad // fsub v13.4s, v13.4s, v9.4s
+	WORD $0x4eaad5ce // fsub v14.4s, v14.4s, v10.4s
+	WORD $0x4eabd5ef // fsub v15.4s, v15.4s, v11.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 416(R12), F9
+	FMOVQ 416(R12), F10
+	FMOVQ 416(R12), F11
+	FMOVQ 432(R12), F16
+	FMOVQ 432(R12), F17
+	FMOVQ 432(R12), F18
+	FMOVQ 432(R12), F19
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd31 // fmla v17.4s, v9.4s, v13.4s
+	WORD $0x4e2ecd52 // fmla v18.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd73 // fmla v19.4s, v11.4s, v15.4s
+	FMOVQ 448(R12), F8
+	FMOVQ 448(R12), F9
+	FMOVQ 448(R12), F10
+	FMOVQ 448(R12), F11
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	WORD $0x4e2dce29 // fmla v9.4s, v17.4s, v13.4s
+	WORD $0x4e2ece4a // fmla v10.4s, v18.4s, v14.4s
+	WORD $0x4e2fce6b // fmla v11.4s, v19.4s, v15.4s
+	FMOVQ 464(R12), F16
+	FMOVQ 464(R12), F17
+	FMOVQ 464(R12), F18
+	FMOVQ 464(R12), F19
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd31 // fmla v17.4s, v9.4s, v13.4s
+	WORD $0x4e2ecd52 // fmla v18.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd73 // fmla v19.4s, v11.4s, v15.4s
+	FMOVQ 480(R12), F8
+	FMOVQ 480(R12), F9
+	FMOVQ 480(R12), F10
+	FMOVQ 480(R12), F11
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	WORD $0x4e2dce29 // fmla v9.4s, v17.4s, v13.4s
+	WORD $0x4e2ece4a // fmla v10.4s, v18.4s, v14.4s
+	WORD $0x4e2fce6b // fmla v11.4s, v19.4s, v15.4s
+	FMOVQ 496(R12), F16
+	FMOVQ 496(R12), F17
+	FMOVQ 496(R12), F18
+	FMOVQ 496(R12), F19
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd31 // fmla v17.4s, v9.4s, v13.4s
+	WORD $0x4e2ecd52 // fmla v18.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd73 // fmla v19.4s, v11.4s, v15.4s
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x6e2dde31 // fmul v17.4s, v17.4s, v13.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	VSHL $23, V4.S4, V4.S4
+	VSHL $23, V5.S4, V5.S4
+	VSHL $23, V6.S4, V6.S4
+	VSHL $23, V7.S4, V7.S4
+	WORD $0x4ebad488 // fsub v8.4s, v4.4s, v26.4s
+	WORD $0x4ebad4a9 // fsub v9.4s, v5.4s, v26.4s
+	WORD $0x4ebad4ca // fsub v10.4s, v6.4s, v26.4s
+	WORD $0x4ebad4eb // fsub v11.4s, v7.4s, v26.4s
+	WORD $0x4e30cc88 // fmla v8.4s, v4.4s, v16.4s
+	WORD $0x4e31cca9 // fmla v9.4s, v5.4s, v17.4s
+	WORD $0x4e32ccca // fmla v10.4s, v6.4s, v18.4s
+	WORD $0x4e33cceb // fmla v11.4s, v7.4s, v19.4s
+	VBIT V27.B16, V0.B16, V8.B16
+	VBIT V27.B16, V1.B16, V9.B16
+	VBIT V27.B16, V2.B16, V10.B16
+	VBIT V27.B16, V3.B16, V11.B16
+	FSTPQ (F8, F9), 0(R8)
+	FSTPQ (F10, F11), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 256(R12), F12
+	FMOVQ 272(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 288(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 304(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 320(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 336(R12), F16
+	FMOVQ 352(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 368(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 384(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 400(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e39d584 // fadd v4.4s, v12.4s, v25.4s
+	WORD $0x4eb9d488 // fsub v8.4s, v4.4s, v25.4s
+	WORD $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	FMOVQ 464(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	FMOVQ 496(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x4ebad488 // fsub v8.4s, v4.4s, v26.4s
+	WORD $0x4e30cc88 // fmla v8.4s, v4.4s, v16.4s
+	VBIT V27.B16, V0.B16, V8.B16
+	FMOVQ F8, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 256(R12), F12
+	FMOVQ 272(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 288(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 304(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 320(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 336(R12), F16
+	FMOVQ 352(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 368(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 384(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 400(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e39d584 // fadd v4.4s, v12.4s, v25.4s
+	WORD $0x4eb9d488 // fsub v8.4s, v4.4s, v25.4s
+	WORD $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	FMOVQ 464(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e2cce08 // fmla v8.4s, v16.4s, v12.4s
+	FMOVQ 496(R12), F16
+	WORD $0x4e2ccd10 // fmla v16.4s, v8.4s, v12.4s
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x4ebad488 // fsub v8.4s, v4.4s, v26.4s
+	WORD $0x4e30cc88 // fmla v8.4s, v4.4s, v16.4s
+	VBIT V27.B16, V0.B16, V8.B16
+	FMOVS F8, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecTanhF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 512(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 208(R12), F29
+	FMOVQ 528(R12), F30
+	FMOVQ 240(R12), F31
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x4e24d484 // fadd v4.4s, v4.4s, v4.4s
+	WORD $0x4e25d4a5 // fadd v5.4s, v5.4s, v5.4s
+	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
+	WORD $0x4e27d4e7 // fadd v7.4s, v7.4s, v7.4s
+	FMOVQ 64(R12), F8
+	FMOVQ 64(R12), F9
+	FMOVQ 64(R12), F10
+	FMOVQ 64(R12), F11
+	WORD $0x4e39cc88 // fmla v8.4s, v4.4s, v25.4s
+	WORD $0x4e39cca9 // fmla v9.4s, v5.4s, v25.4s
+	WORD $0x4e39ccca // fmla v10.4s, v6.4s, v25.4s
+	WORD $0x4e39cceb // fmla v11.4s, v7.4s, v25.4s
+	WORD $0x4ebad50c // fsub v12.4s, v8.4s, v26.4s
+	WORD $0x4ebad52d // fsub v13.4s, v9.4s, v26.4s
+	WORD $0x4ebad54e // fsub v14.4s, v10.4s, v26.4s
+	WORD $0x4ebad56f // fsub v15.4s, v11.4s, v26.4s
+	WORD $0x4ebbcd84 // fmls v4.4s, v12.4s, v27.4s
+	WORD $0x4ebbcda5 // fmls v5.4s, v13.4s, v27.4s
+	WORD $0x4ebbcdc6 // fmls v6.4s, v14.4s, v27.4s
+	WORD $0x4ebbcde7 // fmls v7.4s, v15.4s, v27.4s
+	WORD $0x4ebccd84 // fmls v4.4s, v12.4s, v28.4s
+	WORD $0x4ebccda5 // fmls v5.4s, v13.4s, v28.4s
+	WORD $0x4ebccdc6 // fmls v6.4s, v14.4s, v28.4s
+	WORD $0x4ebccde7 // fmls v7.4s, v15.4s, v28.4s
+	FMOVQ 128(R12), F12
+	FMOVQ 128(R12), F13
+	FMOVQ 128(R12), F14
+	FMOVQ 128(R12), F15
+	FMOVQ 144(R12), F16
+	FMOVQ 144(R12), F17
+	FMOVQ 144(R12), F18
+	FMOVQ 144(R12), F19
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	WORD $0x4e25cdb1 // fmla v17.4s, v13.4s, v5.4s
+	WORD $0x4e26cdd2 // fmla v18.4s, v14.4s, v6.4s
+	WORD $0x4e27cdf3 // fmla v19.4s, v15.4s, v7.4s
+	FMOVQ 160(R12), F12
+	FMOVQ 160(R12), F13
+	FMOVQ 160(R12), F14
+	FMOVQ 160(R12), F15
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x4e25ce2d // fmla v13.4s, v17.4s, v5.4s
+	WORD $0x4e26ce4e // fmla v14.4s, v18.4s, v6.4s
+	WORD $0x4e27ce6f // fmla v15.4s, v19.4s, v7.4s
+	FMOVQ 176(R12), F16
+	FMOVQ 176(R12), F17
+	FMOVQ 176(R12), F18
+	FMOVQ 176(R12), F19
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	WORD $0x4e25cdb1 // fmla v17.4s, v13.4s, v5.4s
+	WORD $0x4e26cdd2 // fmla v18.4s, v14.4s, v6.4s
+	WORD $0x4e27cdf3 // fmla v19.4s, v15.4s, v7.4s
+	FMOVQ 192(R12), F12
+	FMOVQ 192(R12), F13
+	FMOVQ 192(R12), F14
+	FMOVQ 192(R12), F15
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x4e25ce2d // fmla v13.4s, v17.4s, v5.4s
+	WORD $0x4e26ce4e // fmla v14.4s, v18.4s, v6.4s
+	WORD $0x4e27ce6f // fmla v15.4s, v19.4s, v7.4s
+	WORD $0x6e24dc90 // fmul v16.4s, v4.4s, v4.4s
+	WORD $0x6e25dcb1 // fmul v17.4s, v5.4s, v5.4s
+	WORD $0x6e26dcd2 // fmul v18.4s, v6.4s, v6.4s
+	WORD $0x6e27dcf3 // fmul v19.4s, v7.4s, v7.4s
+	WORD $0x4e2cce04 // fmla v4.4s, v16.4s, v12.4s
+	WORD $0x4e2dce25 // fmla v5.4s, v17.4s, v13.4s
+	WORD $0x4e2ece46 // fmla v6.4s, v18.4s, v14.4s
+	WORD $0x4e2fce67 // fmla v7.4s, v19.4s, v15.4s
+	VSHL $23, V8.S4, V8.S4
+	VSHL $23, V9.S4, V9.S4
+	VSHL $23, V10.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ebdd50c // fsub v12.4s, v8.4s, v29.4s
+	WORD $0x4ebdd52d // fsub v13.4s, v9.4s, v29.4s
+	WORD $0x4ebdd54e // fsub v14.4s, v10.4s, v29.4s
+	WORD $0x4ebdd56f // fsub v15.4s, v11.4s, v29.4s
+	WORD $0x4e24cd0c // fmla v12.4s, v8.4s, v4.4s
+	WORD $0x4e25cd2d // fmla v13.4s, v9.4s, v5.4s
+	WORD $0x4e26cd4e // fmla v14.4s, v10.4s, v6.4s
+	WORD $0x4e27cd6f // fmla v15.4s, v11.4s, v7.4s
+	WORD $0x4e3ed584 // fadd v4.4s, v12.4s, v30.4s
+	WORD $0x4e3ed5a5 // fadd v5.4s, v13.4s, v30.4s
+	WORD $0x4e3ed5c6 // fadd v6.4s, v14.4s, v30.4s
+	WORD $0x4e3ed5e7 // fadd v7.4s, v15.4s, v30.4s
+	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
+	WORD $0x6e25fdad // fdiv v13.4s, v13.4s, v5.4s
+	WORD $0x6e26fdce // fdiv v14.4s, v14.4s, v6.4s
+	WORD $0x6e27fdef // fdiv v15.4s, v15.4s, v7.4s
+	VBIT V31.B16, V0.B16, V12.B16
+	VBIT V31.B16, V1.B16, V13.B16
+	VBIT V31.B16, V2.B16, V14.B16
+	VBIT V31.B16, V3.B16, V15.B16
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4e24d484 // fadd v4.4s, v4.4s, v4.4s
+	FMOVQ 64(R12), F8
+	WORD $0x4e39cc88 // fmla v8.4s, v4.4s, v25.4s
+	WORD $0x4ebad50c // fsub v12.4s, v8.4s, v26.4s
+	WORD $0x4ebbcd84 // fmls v4.4s, v12.4s, v27.4s
+	WORD $0x4ebccd84 // fmls v4.4s, v12.4s, v28.4s
+	FMOVQ 128(R12), F12
+	FMOVQ 144(R12), F16
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	FMOVQ 160(R12), F12
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	FMOVQ 176(R12), F16
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	FMOVQ 192(R12), F12
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x6e24dc90 // fmul v16.4s, v4.4s, v4.4s
+	WORD $0x4e2cce04 // fmla v4.4s, v16.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x4ebdd50c // fsub v12.4s, v8.4s, v29.4s
+	WORD $0x4e24cd0c // fmla v12.4s, v8.4s, v4.4s
+	WORD $0x4e3ed584 // fadd v4.4s, v12.4s, v30.4s
+	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
+	VBIT V31.B16, V0.B16, V12.B16
+	FMOVQ F12, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4e24d484 // fadd v4.4s, v4.4s, v4.4s
+	FMOVQ 64(R12), F8
+	WORD $0x4e39cc88 // fmla v8.4s, v4.4s, v25.4s
+	WORD $0x4ebad50c // fsub v12.4s, v8.4s, v26.4s
+	WORD $0x4ebbcd84 // fmls v4.4s, v12.4s, v27.4s
+	WORD $0x4ebccd84 // fmls v4.4s, v12.4s, v28.4s
+	FMOVQ 128(R12), F12
+	FMOVQ 144(R12), F16
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	FMOVQ 160(R12), F12
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	FMOVQ 176(R12), F16
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	FMOVQ 192(R12), F12
+	WORD $0x4e24ce0c // fmla v12.4s, v16.4s, v4.4s
+	WORD $0x6e24dc90 // fmul v16.4s, v4.4s, v4.4s
+	WORD $0x4e2cce04 // fmla v4.4s, v16.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x4ebdd50c // fsub v12.4s, v8.4s, v29.4s
+	WORD $0x4e24cd0c // fmla v12.4s, v8.4s, v4.4s
+	WORD $0x4e3ed584 // fadd v4.4s, v12.4s, v30.4s
+	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
+	VBIT V31.B16, V0.B16, V12.B16
+	FMOVS F12, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecGeluF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 544(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 0(R12), F26
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 560(R12), F13
+	FMOVQ 560(R12), F14
+	FMOVQ 560(R12), F15
+	FMOVQ 576(R12), F16
+	FMOVQ 576(R12), F17
+	FMOVQ 576(R12), F18
+	FMOVQ 576(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 592(R12), F12
+	FMOVQ 592(R12), F13
+	FMOVQ 592(R12), F14
+	FMOVQ 592(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 608(R12), F16
+	FMOVQ 608(R12), F17
+	FMOVQ 608(R12), F18
+	FMOVQ 608(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 624(R12), F12
+	FMOVQ 624(R12), F13
+	FMOVQ 624(R12), F14
+	FMOVQ 624(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 640(R12), F17
+	FMOVQ 640(R12), F18
+	FMOVQ 640(R12), F19
+	FMOVQ 656(R12), F20
+	FMOVQ 656(R12), F21
+	FMOVQ 656(R12), F22
+	FMOVQ 656(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 672(R12), F16
+	FMOVQ 672(R12), F17
+	FMOVQ 672(R12), F18
+	FMOVQ 672(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 688(R12), F20
+	FMOVQ 688(R12), F21
+	FMOVQ 688(R12), F22
+	FMOVQ 688(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e25cead // fmla v13.4s, v21.4s, v5.4s
+	WORD $0x4e26cece // fmla v14.4s, v22.4s, v6.4s
+	WORD $0x4e27ceef // fmla v15.4s, v23.4s, v7.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4e39d5a9 // fadd v9.4s, v13.4s, v25.4s
+	WORD $0x4e39d5ca // fadd v10.4s, v14.4s, v25.4s
+	WORD $0x4e39d5eb // fadd v11.4s, v15.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb9d531 // fsub v17.4s, v9.4s, v25.4s
+	WORD $0x4eb9d552 // fsub v18.4s, v10.4s, v25.4s
+	WORD $0x4eb9d573 // fsub v19.4s, v11.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 416(R12), F17
+	FMOVQ 416(R12), F18
+	FMOVQ 416(R12), F19
+	FMOVQ 432(R12), F20
+	FMOVQ 432(R12), F21
+	FMOVQ 432(R12), F22
+	FMOVQ 432(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 448(R12), F16
+	FMOVQ 448(R12), F17
+	FMOVQ 448(R12), F18
+	FMOVQ 448(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	FMOVQ 464(R12), F20
+	FMOVQ 464(R12), F21
+	FMOVQ 464(R12), F22
+	FMOVQ 464(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 480(R12), F16
+	FMOVQ 480(R12), F17
+	FMOVQ 480(R12), F18
+	FMOVQ 480(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	FMOVQ 496(R12), F20
+	FMOVQ 496(R12), F21
+	FMOVQ 496(R12), F22
+	FMOVQ 496(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	VSHL $23, V8.S4, V8.S4
+	VSHL $23, V9.S4, V9.S4
+	VSHL $23, V10.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	WORD $0x6e2bde73 // fmul v19.4s, v19.4s, v11.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3af421 // fmax v1.4s, v1.4s, v26.4s
+	WORD $0x4e3af442 // fmax v2.4s, v2.4s, v26.4s
+	WORD $0x4e3af463 // fmax v3.4s, v3.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	WORD $0x4ea5ce21 // fmls v1.4s, v17.4s, v5.4s
+	WORD $0x4ea6ce42 // fmls v2.4s, v18.4s, v6.4s
+	WORD $0x4ea7ce63 // fmls v3.4s, v19.4s, v7.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 576(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 592(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 608(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 624(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 656(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 672(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 688(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 432(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 448(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 480(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 576(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 592(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 608(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 624(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 656(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 672(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 688(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 432(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 448(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 480(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecGeluTanhF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 704(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 208(R12), F26
+	FMOVQ 0(R12), F27
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	FMOVQ 720(R12), F12
+	FMOVQ 720(R12), F13
+	FMOVQ 720(R12), F14
+	FMOVQ 720(R12), F15
+	FMOVQ 736(R12), F16
+	FMOVQ 736(R12), F17
+	FMOVQ 736(R12), F18
+	FMOVQ 736(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	WORD $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD $0x6e27de73 // fmul v19.4s, v19.4s, v7.4s
+	WORD $0x4e39d608 // fadd v8.4s, v16.4s, v25.4s
+	WORD $0x4e39d629 // fadd v9.4s, v17.4s, v25.4s
+	WORD $0x4e39d64a // fadd v10.4s, v18.4s, v25.4s
+	WORD $0x4e39d66b // fadd v11.4s, v19.4s, v25.4s
+	WORD $0x4eb9d50c // fsub v12.4s, v8.4s, v25.4s
+	WORD $0x4eb9d52d // fsub v13.4s, v9.4s, v25.4s
+	WORD $0x4eb9d54e // fsub v14.4s, v10.4s, v25.4s
+	WORD $0x4eb9d56f // fsub v15.4s, v11.4s, v25.4s
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD $0x4eadd631 // fsub v17.4s, v17.4s, v13.4s
+	WORD $0x4eaed652 // fsub v18.4s, v18.4s, v14.4s
+	WORD $0x4eafd673 // fsub v19.4s, v19.4s, v15.4s
+	FMOVQ 416(R12), F12
+	FMOVQ 416(R12), F13
+	FMOVQ 416(R12), F14
+	FMOVQ 416(R12), F15
+	FMOVQ 432(R12), F20
+	FMOVQ 432(R12), F21
+	FMOVQ 432(R12), F22
+	FMOVQ 432(R12), F23
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	WORD $0x4e31cdb5 // fmla v21.4s, v13.4s, v17.4s
+	WORD $0x4e32cdd6 // fmla v22.4s, v14.4s, v18.4s
+	WORD $0x4e33cdf7 // fmla v23.4s, v15.4s, v19.4s
+	FMOVQ 448(R12), F12
+	FMOVQ 448(R12), F13
+	FMOVQ 448(R12), F14
+	FMOVQ 448(R12), F15
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	WORD $0x4e31cead // fmla v13.4s, v21.4s, v17.4s
+	WORD $0x4e32cece // fmla v14.4s, v22.4s, v18.4s
+	WORD $0x4e33ceef // fmla v15.4s, v23.4s, v19.4s
+	FMOVQ 464(R12), F20
+	FMOVQ 464(R12), F21
+	FMOVQ 464(R12), F22
+	FMOVQ 464(R12), F23
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	WORD $0x4e31cdb5 // fmla v21.4s, v13.4s, v17.4s
+	WORD $0x4e32cdd6 // fmla v22.4s, v14.4s, v18.4s
+	WORD $0x4e33cdf7 // fmla v23.4s, v15.4s, v19.4s
+	FMOVQ 480(R12), F12
+	FMOVQ 480(R12), F13
+	FMOVQ 480(R12), F14
+	FMOVQ 480(R12), F15
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	WORD $0x4e31cead // fmla v13.4s, v21.4s, v17.4s
+	WORD $0x4e32cece // fmla v14.4s, v22.4s, v18.4s
+	WORD $0x4e33ceef // fmla v15.4s, v23.4s, v19.4s
+	FMOVQ 496(R12), F20
+	FMOVQ 496(R12), F21
+	FMOVQ 496(R12), F22
+	FMOVQ 496(R12), F23
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	WORD $0x4e31cdb5 // fmla v21.4s, v13.4s, v17.4s
+	WORD $0x4e32cdd6 // fmla v22.4s, v14.4s, v18.4s
+	WORD $0x4e33cdf7 // fmla v23.4s, v15.4s, v19.4s
+	FMOVQ 208(R12), F12
+	FMOVQ 208(R12), F13
+	FMOVQ 208(R12), F14
+	FMOVQ 208(R12), F15
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	WORD $0x4e31cead // fmla v13.4s, v21.4s, v17.4s
+	WORD $0x4e32cece // fmla v14.4s, v22.4s, v18.4s
+	WORD $0x4e33ceef // fmla v15.4s, v23.4s, v19.4s
+	VSHL $23, V8.S4, V8.S4
+	VSHL $23, V9.S4, V9.S4
+	VSHL $23, V10.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x6e28dd8c // fmul v12.4s, v12.4s, v8.4s
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e2bddef // fmul v15.4s, v15.4s, v11.4s
+	WORD $0x4e3ad588 // fadd v8.4s, v12.4s, v26.4s
+	WORD $0x4e3ad5a9 // fadd v9.4s, v13.4s, v26.4s
+	WORD $0x4e3ad5ca // fadd v10.4s, v14.4s, v26.4s
+	WORD $0x4e3ad5eb // fadd v11.4s, v15.4s, v26.4s
+	WORD $0x6e28fd8c // fdiv v12.4s, v12.4s, v8.4s
+	WORD $0x6e29fdad // fdiv v13.4s, v13.4s, v9.4s
+	WORD $0x6e2afdce // fdiv v14.4s, v14.4s, v10.4s
+	WORD $0x6e2bfdef // fdiv v15.4s, v15.4s, v11.4s
+	WORD $0x4e3bf400 // fmax v0.4s, v0.4s, v27.4s
+	WORD $0x4e3bf421 // fmax v1.4s, v1.4s, v27.4s
+	WORD $0x4e3bf442 // fmax v2.4s, v2.4s, v27.4s
+	WORD $0x4e3bf463 // fmax v3.4s, v3.4s, v27.4s
+	WORD $0x4eaccc80 // fmls v0.4s, v4.4s, v12.4s
+	WORD $0x4eadcca1 // fmls v1.4s, v5.4s, v13.4s
+	WORD $0x4eaeccc2 // fmls v2.4s, v6.4s, v14.4s
+	WORD $0x4eafcce3 // fmls v3.4s, v7.4s, v15.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 720(R12), F12
+	FMOVQ 736(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e39d608 // fadd v8.4s, v16.4s, v25.4s
+	WORD $0x4eb9d50c // fsub v12.4s, v8.4s, v25.4s
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	FMOVQ 416(R12), F12
+	FMOVQ 432(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 448(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 480(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28dd8c // fmul v12.4s, v12.4s, v8.4s
+	WORD $0x4e3ad588 // fadd v8.4s, v12.4s, v26.4s
+	WORD $0x6e28fd8c // fdiv v12.4s, v12.4s, v8.4s
+	WORD $0x4e3bf400 // fmax v0.4s, v0.4s, v27.4s
+	WORD $0x4eaccc80 // fmls v0.4s, v4.4s, v12.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 720(R12), F12
+	FMOVQ 736(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD $0x4e39d608 // fadd v8.4s, v16.4s, v25.4s
+	WORD $0x4eb9d50c // fsub v12.4s, v8.4s, v25.4s
+	WORD $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	FMOVQ 416(R12), F12
+	FMOVQ 432(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 448(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 480(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e30cd94 // fmla v20.4s, v12.4s, v16.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28dd8c // fmul v12.4s, v12.4s, v8.4s
+	WORD $0x4e3ad588 // fadd v8.4s, v12.4s, v26.4s
+	WORD $0x6e28fd8c // fdiv v12.4s, v12.4s, v8.4s
+	WORD $0x4e3bf400 // fmax v0.4s, v0.4s, v27.4s
+	WORD $0x4eaccc80 // fmls v0.4s, v4.4s, v12.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecSiluF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 752(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 208(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	WORD $0x6ea0f8a9 // fneg v9.4s, v5.4s
+	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
+	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4e39cd2d // fmla v13.4s, v9.4s, v25.4s
+	WORD $0x4e39cd4e // fmla v14.4s, v10.4s, v25.4s
+	WORD $0x4e39cd6f // fmla v15.4s, v11.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebad5b1 // fsub v17.4s, v13.4s, v26.4s
+	WORD $0x4ebad5d2 // fsub v18.4s, v14.4s, v26.4s
+	WORD $0x4ebad5f3 // fsub v19.4s, v15.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebbce29 // fmls v9.4s, v17.4s, v27.4s
+	WORD $0x4ebbce4a // fmls v10.4s, v18.4s, v27.4s
+	WORD $0x4ebbce6b // fmls v11.4s, v19.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	WORD $0x4ebcce29 // fmls v9.4s, v17.4s, v28.4s
+	WORD $0x4ebcce4a // fmls v10.4s, v18.4s, v28.4s
+	WORD $0x4ebcce6b // fmls v11.4s, v19.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V13.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x6e2dde31 // fmul v17.4s, v17.4s, v13.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x4e3dd629 // fadd v9.4s, v17.4s, v29.4s
+	WORD $0x4e3dd64a // fadd v10.4s, v18.4s, v29.4s
+	WORD $0x4e3dd66b // fadd v11.4s, v19.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x6e29fe31 // fdiv v17.4s, v17.4s, v9.4s
+	WORD $0x6e2afe52 // fdiv v18.4s, v18.4s, v10.4s
+	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4e3ef421 // fmax v1.4s, v1.4s, v30.4s
+	WORD $0x4e3ef442 // fmax v2.4s, v2.4s, v30.4s
+	WORD $0x4e3ef463 // fmax v3.4s, v3.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	WORD $0x4eb1cca1 // fmls v1.4s, v5.4s, v17.4s
+	WORD $0x4eb2ccc2 // fmls v2.4s, v6.4s, v18.4s
+	WORD $0x4eb3cce3 // fmls v3.4s, v7.4s, v19.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecSigmoidF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 768(R12), F24
+	FMOVQ 784(R12), F25
+	FMOVQ 48(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 80(R12), F28
+	FMOVQ 96(R12), F29
+	FMOVQ 208(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8f421 // fmin v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8f442 // fmin v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8f463 // fmin v3.4s, v3.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	WORD $0x4e39f421 // fmax v1.4s, v1.4s, v25.4s
+	WORD $0x4e39f442 // fmax v2.4s, v2.4s, v25.4s
+	WORD $0x4e39f463 // fmax v3.4s, v3.4s, v25.4s
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x6ea0f821 // fneg v1.4s, v1.4s
+	WORD $0x6ea0f842 // fneg v2.4s, v2.4s
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	FMOVQ 64(R12), F4
+	FMOVQ 64(R12), F5
+	FMOVQ 64(R12), F6
+	FMOVQ 64(R12), F7
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4e3acc25 // fmla v5.4s, v1.4s, v26.4s
+	WORD $0x4e3acc46 // fmla v6.4s, v2.4s, v26.4s
+	WORD $0x4e3acc67 // fmla v7.4s, v3.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebbd4a9 // fsub v9.4s, v5.4s, v27.4s
+	WORD $0x4ebbd4ca // fsub v10.4s, v6.4s, v27.4s
+	WORD $0x4ebbd4eb // fsub v11.4s, v7.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebccd21 // fmls v1.4s, v9.4s, v28.4s
+	WORD $0x4ebccd42 // fmls v2.4s, v10.4s, v28.4s
+	WORD $0x4ebccd63 // fmls v3.4s, v11.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd21 // fmls v1.4s, v9.4s, v29.4s
+	WORD $0x4ebdcd42 // fmls v2.4s, v10.4s, v29.4s
+	WORD $0x4ebdcd63 // fmls v3.4s, v11.4s, v29.4s
+	FMOVQ 128(R12), F8
+	FMOVQ 128(R12), F9
+	FMOVQ 128(R12), F10
+	FMOVQ 128(R12), F11
+	FMOVQ 144(R12), F12
+	FMOVQ 144(R12), F13
+	FMOVQ 144(R12), F14
+	FMOVQ 144(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 160(R12), F8
+	FMOVQ 160(R12), F9
+	FMOVQ 160(R12), F10
+	FMOVQ 160(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 176(R12), F12
+	FMOVQ 176(R12), F13
+	FMOVQ 176(R12), F14
+	FMOVQ 176(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 192(R12), F8
+	FMOVQ 192(R12), F9
+	FMOVQ 192(R12), F10
+	FMOVQ 192(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 208(R12), F12
+	FMOVQ 208(R12), F13
+	FMOVQ 208(R12), F14
+	FMOVQ 208(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 208(R12), F8
+	FMOVQ 208(R12), F9
+	FMOVQ 208(R12), F10
+	FMOVQ 208(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	VSHL $23, V4.S4, V4.S4
+	VSHL $23, V5.S4, V5.S4
+	VSHL $23, V6.S4, V6.S4
+	VSHL $23, V7.S4, V7.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	WORD $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
+	WORD $0x4e3ed508 // fadd v8.4s, v8.4s, v30.4s
+	WORD $0x4e3ed529 // fadd v9.4s, v9.4s, v30.4s
+	WORD $0x4e3ed54a // fadd v10.4s, v10.4s, v30.4s
+	WORD $0x4e3ed56b // fadd v11.4s, v11.4s, v30.4s
+	WORD $0x6e28ffc8 // fdiv v8.4s, v30.4s, v8.4s
+	WORD $0x6e29ffc9 // fdiv v9.4s, v30.4s, v9.4s
+	WORD $0x6e2affca // fdiv v10.4s, v30.4s, v10.4s
+	WORD $0x6e2bffcb // fdiv v11.4s, v30.4s, v11.4s
+	FSTPQ (F8, F9), 0(R8)
+	FSTPQ (F10, F11), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	FMOVQ 64(R12), F4
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	FMOVQ 128(R12), F8
+	FMOVQ 144(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 160(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 176(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 192(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x4e3ed508 // fadd v8.4s, v8.4s, v30.4s
+	WORD $0x6e28ffc8 // fdiv v8.4s, v30.4s, v8.4s
+	FMOVQ F8, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4eb8f400 // fmin v0.4s, v0.4s, v24.4s
+	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	FMOVQ 64(R12), F4
+	WORD $0x4e3acc04 // fmla v4.4s, v0.4s, v26.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebccd00 // fmls v0.4s, v8.4s, v28.4s
+	WORD $0x4ebdcd00 // fmls v0.4s, v8.4s, v29.4s
+	FMOVQ 128(R12), F8
+	FMOVQ 144(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 160(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 176(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 192(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 208(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x4e3ed508 // fadd v8.4s, v8.4s, v30.4s
+	WORD $0x6e28ffc8 // fdiv v8.4s, v30.4s, v8.4s
+	FMOVS F8, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecAddGeluF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 544(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 0(R12), F26
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 560(R12), F13
+	FMOVQ 560(R12), F14
+	FMOVQ 560(R12), F15
+	FMOVQ 576(R12), F16
+	FMOVQ 576(R12), F17
+	FMOVQ 576(R12), F18
+	FMOVQ 576(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 592(R12), F12
+	FMOVQ 592(R12), F13
+	FMOVQ 592(R12), F14
+	FMOVQ 592(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 608(R12), F16
+	FMOVQ 608(R12), F17
+	FMOVQ 608(R12), F18
+	FMOVQ 608(R12), F19
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
+	WORD $0x4e2acdd2 // fmla v18.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf3 // fmla v19.4s, v15.4s, v11.4s
+	FMOVQ 624(R12), F12
+	FMOVQ 624(R12), F13
+	FMOVQ 624(R12), F14
+	FMOVQ 624(R12), F15
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	WORD $0x4e29ce2d // fmla v13.4s, v17.4s, v9.4s
+	WORD $0x4e2ace4e // fmla v14.4s, v18.4s, v10.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 640(R12), F17
+	FMOVQ 640(R12), F18
+	FMOVQ 640(R12), F19
+	FMOVQ 656(R12), F20
+	FMOVQ 656(R12), F21
+	FMOVQ 656(R12), F22
+	FMOVQ 656(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 672(R12), F16
+	FMOVQ 672(R12), F17
+	FMOVQ 672(R12), F18
+	FMOVQ 672(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 688(R12), F20
+	FMOVQ 688(R12), F21
+	FMOVQ 688(R12), F22
+	FMOVQ 688(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e25cead // fmla v13.4s, v21.4s, v5.4s
+	WORD $0x4e26cece // fmla v14.4s, v22.4s, v6.4s
+	WORD $0x4e27ceef // fmla v15.4s, v23.4s, v7.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4e39d5a9 // fadd v9.4s, v13.4s, v25.4s
+	WORD $0x4e39d5ca // fadd v10.4s, v14.4s, v25.4s
+	WORD $0x4e39d5eb // fadd v11.4s, v15.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb9d531 // fsub v17.4s, v9.4s, v25.4s
+	WORD $0x4eb9d552 // fsub v18.4s, v10.4s, v25.4s
+	WORD $0x4eb9d573 // fsub v19.4s, v11.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
+	WORD $0x4eb2d5ce // fsub v14.4s, v14.4s, v18.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 416(R12), F17
+	FMOVQ 416(R12), F18
+	FMOVQ 416(R12), F19
+	FMOVQ 432(R12), F20
+	FMOVQ 432(R12), F21
+	FMOVQ 432(R12), F22
+	FMOVQ 432(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 448(R12), F16
+	FMOVQ 448(R12), F17
+	FMOVQ 448(R12), F18
+	FMOVQ 448(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	FMOVQ 464(R12), F20
+	FMOVQ 464(R12), F21
+	FMOVQ 464(R12), F22
+	FMOVQ 464(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 480(R12), F16
+	FMOVQ 480(R12), F17
+	FMOVQ 480(R12), F18
+	FMOVQ 480(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	FMOVQ 496(R12), F20
+	FMOVQ 496(R12), F21
+	FMOVQ 496(R12), F22
+	FMOVQ 496(R12), F23
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2ece56 // fmla v22.4s, v18.4s, v14.4s
+	WORD $0x4e2fce77 // fmla v23.4s, v19.4s, v15.4s
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb1 // fmla v17.4s, v21.4s, v13.4s
+	WORD $0x4e2eced2 // fmla v18.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef3 // fmla v19.4s, v23.4s, v15.4s
+	VSHL $23, V8.S4, V8.S4
+	VSHL $23, V9.S4, V9.S4
+	VSHL $23, V10.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	WORD $0x6e2bde73 // fmul v19.4s, v19.4s, v11.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3af421 // fmax v1.4s, v1.4s, v26.4s
+	WORD $0x4e3af442 // fmax v2.4s, v2.4s, v26.4s
+	WORD $0x4e3af463 // fmax v3.4s, v3.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	WORD $0x4ea5ce21 // fmls v1.4s, v17.4s, v5.4s
+	WORD $0x4ea6ce42 // fmls v2.4s, v18.4s, v6.4s
+	WORD $0x4ea7ce63 // fmls v3.4s, v19.4s, v7.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	FMOVQ (R10), F4
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 576(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 592(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 608(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 624(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 656(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 672(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 688(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 432(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 448(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 480(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	FMOVS (R10), F4
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ 560(R12), F12
+	FMOVQ 576(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 592(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 608(R12), F16
+	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
+	FMOVQ 624(R12), F12
+	WORD $0x4e28ce0c // fmla v12.4s, v16.4s, v8.4s
+	FMOVQ 640(R12), F16
+	FMOVQ 656(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 672(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 688(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e39d588 // fadd v8.4s, v12.4s, v25.4s
+	WORD $0x4eb9d510 // fsub v16.4s, v8.4s, v25.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	FMOVQ 416(R12), F16
+	FMOVQ 432(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 448(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 464(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 480(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	FMOVQ 496(R12), F20
+	WORD $0x4e2cce14 // fmla v20.4s, v16.4s, v12.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
+	VSHL $23, V8.S4, V8.S4
+	WORD $0x6e28de10 // fmul v16.4s, v16.4s, v8.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4ea4ce00 // fmls v0.4s, v16.4s, v4.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecAddSiluF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 752(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 208(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	WORD $0x6ea0f8a9 // fneg v9.4s, v5.4s
+	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
+	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4e39cd2d // fmla v13.4s, v9.4s, v25.4s
+	WORD $0x4e39cd4e // fmla v14.4s, v10.4s, v25.4s
+	WORD $0x4e39cd6f // fmla v15.4s, v11.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebad5b1 // fsub v17.4s, v13.4s, v26.4s
+	WORD $0x4ebad5d2 // fsub v18.4s, v14.4s, v26.4s
+	WORD $0x4ebad5f3 // fsub v19.4s, v15.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebbce29 // fmls v9.4s, v17.4s, v27.4s
+	WORD $0x4ebbce4a // fmls v10.4s, v18.4s, v27.4s
+	WORD $0x4ebbce6b // fmls v11.4s, v19.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	WORD $0x4ebcce29 // fmls v9.4s, v17.4s, v28.4s
+	WORD $0x4ebcce4a // fmls v10.4s, v18.4s, v28.4s
+	WORD $0x4ebcce6b // fmls v11.4s, v19.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V13.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x6e2dde31 // fmul v17.4s, v17.4s, v13.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x4e3dd629 // fadd v9.4s, v17.4s, v29.4s
+	WORD $0x4e3dd64a // fadd v10.4s, v18.4s, v29.4s
+	WORD $0x4e3dd66b // fadd v11.4s, v19.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x6e29fe31 // fdiv v17.4s, v17.4s, v9.4s
+	WORD $0x6e2afe52 // fdiv v18.4s, v18.4s, v10.4s
+	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4e3ef421 // fmax v1.4s, v1.4s, v30.4s
+	WORD $0x4e3ef442 // fmax v2.4s, v2.4s, v30.4s
+	WORD $0x4e3ef463 // fmax v3.4s, v3.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	WORD $0x4eb1cca1 // fmls v1.4s, v5.4s, v17.4s
+	WORD $0x4eb2ccc2 // fmls v2.4s, v6.4s, v18.4s
+	WORD $0x4eb3cce3 // fmls v3.4s, v7.4s, v19.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	FMOVQ (R10), F4
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	FMOVS (R10), F4
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+TEXT ·vecSiluMulF32NEON(SB), NOSPLIT, $0-73
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R4, R4
+	LSL $2, R5, R5
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 752(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 208(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4ea0f825 // fabs v5.4s, v1.4s
+	WORD $0x4ea0f846 // fabs v6.4s, v2.4s
+	WORD $0x4ea0f867 // fabs v7.4s, v3.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x4eb8f4a5 // fmin v5.4s, v5.4s, v24.4s
+	WORD $0x4eb8f4c6 // fmin v6.4s, v6.4s, v24.4s
+	WORD $0x4eb8f4e7 // fmin v7.4s, v7.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	WORD $0x6ea0f8a9 // fneg v9.4s, v5.4s
+	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
+	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4e39cd2d // fmla v13.4s, v9.4s, v25.4s
+	WORD $0x4e39cd4e // fmla v14.4s, v10.4s, v25.4s
+	WORD $0x4e39cd6f // fmla v15.4s, v11.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebad5b1 // fsub v17.4s, v13.4s, v26.4s
+	WORD $0x4ebad5d2 // fsub v18.4s, v14.4s, v26.4s
+	WORD $0x4ebad5f3 // fsub v19.4s, v15.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebbce29 // fmls v9.4s, v17.4s, v27.4s
+	WORD $0x4ebbce4a // fmls v10.4s, v18.4s, v27.4s
+	WORD $0x4ebbce6b // fmls v11.4s, v19.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	WORD $0x4ebcce29 // fmls v9.4s, v17.4s, v28.4s
+	WORD $0x4ebcce4a // fmls v10.4s, v18.4s, v28.4s
+	WORD $0x4ebcce6b // fmls v11.4s, v19.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e2ace56 // fmla v22.4s, v18.4s, v10.4s
+	WORD $0x4e2bce77 // fmla v23.4s, v19.4s, v11.4s
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	WORD $0x4e29ceb1 // fmla v17.4s, v21.4s, v9.4s
+	WORD $0x4e2aced2 // fmla v18.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef3 // fmla v19.4s, v23.4s, v11.4s
+	VSHL $23, V12.S4, V12.S4
+	VSHL $23, V13.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x6e2dde31 // fmul v17.4s, v17.4s, v13.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x4e3dd629 // fadd v9.4s, v17.4s, v29.4s
+	WORD $0x4e3dd64a // fadd v10.4s, v18.4s, v29.4s
+	WORD $0x4e3dd66b // fadd v11.4s, v19.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x6e29fe31 // fdiv v17.4s, v17.4s, v9.4s
+	WORD $0x6e2afe52 // fdiv v18.4s, v18.4s, v10.4s
+	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4e3ef421 // fmax v1.4s, v1.4s, v30.4s
+	WORD $0x4e3ef442 // fmax v2.4s, v2.4s, v30.4s
+	WORD $0x4e3ef463 // fmax v3.4s, v3.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	WORD $0x4eb1cca1 // fmls v1.4s, v5.4s, v17.4s
+	WORD $0x4eb2ccc2 // fmls v2.4s, v6.4s, v18.4s
+	WORD $0x4eb3cce3 // fmls v3.4s, v7.4s, v19.4s
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	WORD $0x6e25dc21 // fmul v1.4s, v1.4s, v5.4s
+	WORD $0x6e26dc42 // fmul v2.4s, v2.4s, v6.4s
+	WORD $0x6e27dc63 // fmul v3.4s, v3.4s, v7.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVQ (R10), F4
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4ea0f804 // fabs v4.4s, v0.4s
+	WORD $0x4eb8f484 // fmin v4.4s, v4.4s, v24.4s
+	WORD $0x6ea0f888 // fneg v8.4s, v4.4s
+	FMOVQ 64(R12), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	WORD $0x4ebad590 // fsub v16.4s, v12.4s, v26.4s
+	WORD $0x4ebbce08 // fmls v8.4s, v16.4s, v27.4s
+	WORD $0x4ebcce08 // fmls v8.4s, v16.4s, v28.4s
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 160(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 176(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 192(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	FMOVQ 208(R12), F20
+	WORD $0x4e28ce14 // fmla v20.4s, v16.4s, v8.4s
+	FMOVQ 208(R12), F16
+	WORD $0x4e28ce90 // fmla v16.4s, v20.4s, v8.4s
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
+	WORD $0x4e3dd608 // fadd v8.4s, v16.4s, v29.4s
+	WORD $0x6e28fe10 // fdiv v16.4s, v16.4s, v8.4s
+	WORD $0x4e3ef400 // fmax v0.4s, v0.4s, v30.4s
+	WORD $0x4eb0cc80 // fmls v0.4s, v4.4s, v16.4s
+	FMOVS (R10), F4
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+DATA vecConstF32NEON<>+0(SB)/8, $0x0000000000000000
+DATA vecConstF32NEON<>+8(SB)/8, $0x0000000000000000
+DATA vecConstF32NEON<>+16(SB)/8, $0x42b2000042b20000
+DATA vecConstF32NEON<>+24(SB)/8, $0x42b2000042b20000
+DATA vecConstF32NEON<>+32(SB)/8, $0xc2d00000c2d00000
+DATA vecConstF32NEON<>+40(SB)/8, $0xc2d00000c2d00000
+DATA vecConstF32NEON<>+48(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vecConstF32NEON<>+56(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vecConstF32NEON<>+64(SB)/8, $0x4b40007f4b40007f
+DATA vecConstF32NEON<>+72(SB)/8, $0x4b40007f4b40007f
+DATA vecConstF32NEON<>+80(SB)/8, $0x3f3180003f318000
+DATA vecConstF32NEON<>+88(SB)/8, $0x3f3180003f318000
+DATA vecConstF32NEON<>+96(SB)/8, $0xb95e8083b95e8083
+DATA vecConstF32NEON<>+104(SB)/8, $0xb95e8083b95e8083
+DATA vecConstF32NEON<>+112(SB)/8, $0x3f0000003f000000
+DATA vecConstF32NEON<>+120(SB)/8, $0x3f0000003f000000
+DATA vecConstF32NEON<>+128(SB)/8, $0x3ab5f6043ab5f604
+DATA vecConstF32NEON<>+136(SB)/8, $0x3ab5f6043ab5f604
+DATA vecConstF32NEON<>+144(SB)/8, $0x3c0913b53c0913b5
+DATA vecConstF32NEON<>+152(SB)/8, $0x3c0913b53c0913b5
+DATA vecConstF32NEON<>+160(SB)/8, $0x3d2aab3a3d2aab3a
+DATA vecConstF32NEON<>+168(SB)/8, $0x3d2aab3a3d2aab3a
+DATA vecConstF32NEON<>+176(SB)/8, $0x3e2aaa583e2aaa58
+DATA vecConstF32NEON<>+184(SB)/8, $0x3e2aaa583e2aaa58
+DATA vecConstF32NEON<>+192(SB)/8, $0x3effffff3effffff
+DATA vecConstF32NEON<>+200(SB)/8, $0x3effffff3effffff
+DATA vecConstF32NEON<>+208(SB)/8, $0x3f8000003f800000
+DATA vecConstF32NEON<>+216(SB)/8, $0x3f8000003f800000
+DATA vecConstF32NEON<>+224(SB)/8, $0x4080000040800000
+DATA vecConstF32NEON<>+232(SB)/8, $0x4080000040800000
+DATA vecConstF32NEON<>+240(SB)/8, $0x8000000080000000
+DATA vecConstF32NEON<>+248(SB)/8, $0x8000000080000000
+DATA vecConstF32NEON<>+256(SB)/8, $0x380137ee380137ee
+DATA vecConstF32NEON<>+264(SB)/8, $0x380137ee380137ee
+DATA vecConstF32NEON<>+272(SB)/8, $0x3a8c0fb43a8c0fb4
+DATA vecConstF32NEON<>+280(SB)/8, $0x3a8c0fb43a8c0fb4
+DATA vecConstF32NEON<>+288(SB)/8, $0x39bf697539bf6975
+DATA vecConstF32NEON<>+296(SB)/8, $0x39bf697539bf6975
+DATA vecConstF32NEON<>+304(SB)/8, $0xbe17d377be17d377
+DATA vecConstF32NEON<>+312(SB)/8, $0xbe17d377be17d377
+DATA vecConstF32NEON<>+320(SB)/8, $0xbfd05f42bfd05f42
+DATA vecConstF32NEON<>+328(SB)/8, $0xbfd05f42bfd05f42
+DATA vecConstF32NEON<>+336(SB)/8, $0xb5e71043b5e71043
+DATA vecConstF32NEON<>+344(SB)/8, $0xb5e71043b5e71043
+DATA vecConstF32NEON<>+352(SB)/8, $0xb97d5c59b97d5c59
+DATA vecConstF32NEON<>+360(SB)/8, $0xb97d5c59b97d5c59
+DATA vecConstF32NEON<>+368(SB)/8, $0xbb2a2047bb2a2047
+DATA vecConstF32NEON<>+376(SB)/8, $0xbb2a2047bb2a2047
+DATA vecConstF32NEON<>+384(SB)/8, $0x3ce1f18f3ce1f18f
+DATA vecConstF32NEON<>+392(SB)/8, $0x3ce1f18f3ce1f18f
+DATA vecConstF32NEON<>+400(SB)/8, $0xbf6b1f6dbf6b1f6d
+DATA vecConstF32NEON<>+408(SB)/8, $0xbf6b1f6dbf6b1f6d
+DATA vecConstF32NEON<>+416(SB)/8, $0x3921847d3921847d
+DATA vecConstF32NEON<>+424(SB)/8, $0x3921847d3921847d
+DATA vecConstF32NEON<>+432(SB)/8, $0x3aaf83da3aaf83da
+DATA vecConstF32NEON<>+440(SB)/8, $0x3aaf83da3aaf83da
+DATA vecConstF32NEON<>+448(SB)/8, $0x3c1d95d03c1d95d0
+DATA vecConstF32NEON<>+456(SB)/8, $0x3c1d95d03c1d95d0
+DATA vecConstF32NEON<>+464(SB)/8, $0x3d6357b73d6357b7
+DATA vecConstF32NEON<>+472(SB)/8, $0x3d6357b73d6357b7
+DATA vecConstF32NEON<>+480(SB)/8, $0x3e75fdef3e75fdef
+DATA vecConstF32NEON<>+488(SB)/8, $0x3e75fdef3e75fdef
+DATA vecConstF32NEON<>+496(SB)/8, $0x3f3172183f317218
+DATA vecConstF32NEON<>+504(SB)/8, $0x3f3172183f317218
+DATA vecConstF32NEON<>+512(SB)/8, $0x4120000041200000
+DATA vecConstF32NEON<>+520(SB)/8, $0x4120000041200000
+DATA vecConstF32NEON<>+528(SB)/8, $0x4000000040000000
+DATA vecConstF32NEON<>+536(SB)/8, $0x4000000040000000
+DATA vecConstF32NEON<>+544(SB)/8, $0x411fadee411fadee
+DATA vecConstF32NEON<>+552(SB)/8, $0x411fadee411fadee
+DATA vecConstF32NEON<>+560(SB)/8, $0xb63a0752b63a0752
+DATA vecConstF32NEON<>+568(SB)/8, $0xb63a0752b63a0752
+DATA vecConstF32NEON<>+576(SB)/8, $0xb93f6a2cb93f6a2c
+DATA vecConstF32NEON<>+584(SB)/8, $0xb93f6a2cb93f6a2c
+DATA vecConstF32NEON<>+592(SB)/8, $0x3be7d95d3be7d95d
+DATA vecConstF32NEON<>+600(SB)/8, $0x3be7d95d3be7d95d
+DATA vecConstF32NEON<>+608(SB)/8, $0xbeeb1ce8beeb1ce8
+DATA vecConstF32NEON<>+616(SB)/8, $0xbeeb1ce8beeb1ce8
+DATA vecConstF32NEON<>+624(SB)/8, $0xbf800000bf800000
+DATA vecConstF32NEON<>+632(SB)/8, $0xbf800000bf800000
+DATA vecConstF32NEON<>+640(SB)/8, $0x3821fca23821fca2
+DATA vecConstF32NEON<>+648(SB)/8, $0x3821fca23821fca2
+DATA vecConstF32NEON<>+656(SB)/8, $0xb918f4dfb918f4df
+DATA vecConstF32NEON<>+664(SB)/8, $0xb918f4dfb918f4df
+DATA vecConstF32NEON<>+672(SB)/8, $0xbd570f83bd570f83
+DATA vecConstF32NEON<>+680(SB)/8, $0xbd570f83bd570f83
+DATA vecConstF32NEON<>+688(SB)/8, $0xbf93576fbf93576f
+DATA vecConstF32NEON<>+696(SB)/8, $0xbf93576fbf93576f
+DATA vecConstF32NEON<>+704(SB)/8, $0x41207f5741207f57
+DATA vecConstF32NEON<>+712(SB)/8, $0x41207f5741207f57
+DATA vecConstF32NEON<>+720(SB)/8, $0xbdd2d3e8bdd2d3e8
+DATA vecConstF32NEON<>+728(SB)/8, $0xbdd2d3e8bdd2d3e8
+DATA vecConstF32NEON<>+736(SB)/8, $0xc0135761c0135761
+DATA vecConstF32NEON<>+744(SB)/8, $0xc0135761c0135761
+DATA vecConstF32NEON<>+752(SB)/8, $0x42b00f3442b00f34
+DATA vecConstF32NEON<>+760(SB)/8, $0x42b00f3442b00f34
+DATA vecConstF32NEON<>+768(SB)/8, $0x42ae000042ae0000
+DATA vecConstF32NEON<>+776(SB)/8, $0x42ae000042ae0000
+DATA vecConstF32NEON<>+784(SB)/8, $0xc2ae0000c2ae0000
+DATA vecConstF32NEON<>+792(SB)/8, $0xc2ae0000c2ae0000
+GLOBL vecConstF32NEON<>(SB), RODATA|NOPTR, $800

@@ -15,11 +15,8 @@ TEXT ·vecReluF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 0(R12), F24
 
 row:
 	MOVD R0, R8
@@ -34,14 +31,14 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
-	WORD $0x4e72f421 // fmax v1.2d, v1.2d, v18.2d
-	WORD $0x4e72f442 // fmax v2.2d, v2.2d, v18.2d
-	WORD $0x4e72f463 // fmax v3.2d, v3.2d, v18.2d
-	WORD $0x4e72f484 // fmax v4.2d, v4.2d, v18.2d
-	WORD $0x4e72f4a5 // fmax v5.2d, v5.2d, v18.2d
-	WORD $0x4e72f4c6 // fmax v6.2d, v6.2d, v18.2d
-	WORD $0x4e72f4e7 // fmax v7.2d, v7.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
+	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
+	WORD $0x4e78f442 // fmax v2.2d, v2.2d, v24.2d
+	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
+	WORD $0x4e78f484 // fmax v4.2d, v4.2d, v24.2d
+	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
+	WORD $0x4e78f4c6 // fmax v6.2d, v6.2d, v24.2d
+	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -59,7 +56,7 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -74,7 +71,7 @@ vectordone:
 
 element:
 	FMOVD (R9), F0
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	FMOVD F0, (R8)
 	ADD $8, R8, R8
 	ADD $8, R9, R9
@@ -104,11 +101,9 @@ TEXT ·vecScaleF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD a+64(FP), F24
+	VDUP V24.D[0], V24.D2
 
 row:
 	MOVD R0, R8
@@ -123,14 +118,14 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
-	WORD $0x6e70dc21 // fmul v1.2d, v1.2d, v16.2d
-	WORD $0x6e70dc42 // fmul v2.2d, v2.2d, v16.2d
-	WORD $0x6e70dc63 // fmul v3.2d, v3.2d, v16.2d
-	WORD $0x6e70dc84 // fmul v4.2d, v4.2d, v16.2d
-	WORD $0x6e70dca5 // fmul v5.2d, v5.2d, v16.2d
-	WORD $0x6e70dcc6 // fmul v6.2d, v6.2d, v16.2d
-	WORD $0x6e70dce7 // fmul v7.2d, v7.2d, v16.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	WORD $0x6e78dc21 // fmul v1.2d, v1.2d, v24.2d
+	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
+	WORD $0x6e78dc63 // fmul v3.2d, v3.2d, v24.2d
+	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
+	WORD $0x6e78dca5 // fmul v5.2d, v5.2d, v24.2d
+	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
+	WORD $0x6e78dce7 // fmul v7.2d, v7.2d, v24.2d
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -148,7 +143,7 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -163,7 +158,7 @@ vectordone:
 
 element:
 	FMOVD (R9), F0
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
 	FMOVD F0, (R8)
 	ADD $8, R8, R8
 	ADD $8, R9, R9
@@ -193,11 +188,11 @@ TEXT ·vecAffineF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD a+64(FP), F24
+	VDUP V24.D[0], V24.D2
+	FMOVD b+72(FP), F25
+	VDUP V25.D[0], V25.D2
 
 row:
 	MOVD R0, R8
@@ -212,22 +207,22 @@ several:
 	FLDPQ 32(R9), (F2, F3)
 	FLDPQ 64(R9), (F4, F5)
 	FLDPQ 96(R9), (F6, F7)
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
-	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
-	WORD $0x6e70dc21 // fmul v1.2d, v1.2d, v16.2d
-	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
-	WORD $0x6e70dc42 // fmul v2.2d, v2.2d, v16.2d
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	WORD $0x6e70dc63 // fmul v3.2d, v3.2d, v16.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x6e70dc84 // fmul v4.2d, v4.2d, v16.2d
-	WORD $0x4e71d484 // fadd v4.2d, v4.2d, v17.2d
-	WORD $0x6e70dca5 // fmul v5.2d, v5.2d, v16.2d
-	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	WORD $0x6e70dcc6 // fmul v6.2d, v6.2d, v16.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x6e70dce7 // fmul v7.2d, v7.2d, v16.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	WORD $0x6e78dc21 // fmul v1.2d, v1.2d, v24.2d
+	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
+	WORD $0x6e78dc63 // fmul v3.2d, v3.2d, v24.2d
+	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
+	WORD $0x6e78dca5 // fmul v5.2d, v5.2d, v24.2d
+	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
+	WORD $0x6e78dce7 // fmul v7.2d, v7.2d, v24.2d
+	WORD $0x4e79d400 // fadd v0.2d, v0.2d, v25.2d
+	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
+	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
+	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
+	WORD $0x4e79d484 // fadd v4.2d, v4.2d, v25.2d
+	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
+	WORD $0x4e79d4c6 // fadd v6.2d, v6.2d, v25.2d
+	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -245,8 +240,8 @@ severaldone:
 
 vector:
 	FMOVQ (R9), F0
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
-	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	WORD $0x4e79d400 // fadd v0.2d, v0.2d, v25.2d
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -261,8 +256,8 @@ vectordone:
 
 element:
 	FMOVD (R9), F0
-	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
-	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	WORD $0x4e79d400 // fadd v0.2d, v0.2d, v25.2d
 	FMOVD F0, (R8)
 	ADD $8, R8, R8
 	ADD $8, R9, R9
@@ -292,11 +287,9 @@ TEXT ·vecSetF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD b+72(FP), F24
+	VDUP V24.D[0], V24.D2
 
 row:
 	MOVD R0, R8
@@ -307,18 +300,10 @@ row:
 	BLT severaldone
 
 several:
-	VORR V17.B16, V17.B16, V0.B16
-	VORR V17.B16, V17.B16, V1.B16
-	VORR V17.B16, V17.B16, V2.B16
-	VORR V17.B16, V17.B16, V3.B16
-	VORR V17.B16, V17.B16, V4.B16
-	VORR V17.B16, V17.B16, V5.B16
-	VORR V17.B16, V17.B16, V6.B16
-	VORR V17.B16, V17.B16, V7.B16
-	FSTPQ (F0, F1), 0(R8)
-	FSTPQ (F2, F3), 32(R8)
-	FSTPQ (F4, F5), 64(R8)
-	FSTPQ (F6, F7), 96(R8)
+	FSTPQ (F24, F24), 0(R8)
+	FSTPQ (F24, F24), 32(R8)
+	FSTPQ (F24, F24), 64(R8)
+	FSTPQ (F24, F24), 96(R8)
 	ADD $128, R8, R8
 	ADD $128, R9, R9
 	ADD $128, R10, R10
@@ -331,8 +316,7 @@ severaldone:
 	BLT vectordone
 
 vector:
-	VORR V17.B16, V17.B16, V0.B16
-	FMOVQ F0, (R8)
+	FMOVQ F24, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
 	ADD $16, R10, R10
@@ -345,8 +329,7 @@ vectordone:
 	BLT elementdone
 
 element:
-	VORR V17.B16, V17.B16, V0.B16
-	FMOVD F0, (R8)
+	FMOVD F24, (R8)
 	ADD $8, R8, R8
 	ADD $8, R9, R9
 	ADD $8, R10, R10
@@ -375,11 +358,7 @@ TEXT ·vecAddF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -391,12 +370,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
 	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
@@ -470,11 +449,8 @@ TEXT ·vecAddReluF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 0(R12), F24
 
 row:
 	MOVD R0, R8
@@ -486,29 +462,29 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
 	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
-	WORD $0x4e72f421 // fmax v1.2d, v1.2d, v18.2d
 	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e72f442 // fmax v2.2d, v2.2d, v18.2d
 	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e72f463 // fmax v3.2d, v3.2d, v18.2d
 	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
-	WORD $0x4e72f484 // fmax v4.2d, v4.2d, v18.2d
 	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
-	WORD $0x4e72f4a5 // fmax v5.2d, v5.2d, v18.2d
 	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
-	WORD $0x4e72f4c6 // fmax v6.2d, v6.2d, v18.2d
 	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
-	WORD $0x4e72f4e7 // fmax v7.2d, v7.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
+	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
+	WORD $0x4e78f442 // fmax v2.2d, v2.2d, v24.2d
+	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
+	WORD $0x4e78f484 // fmax v4.2d, v4.2d, v24.2d
+	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
+	WORD $0x4e78f4c6 // fmax v6.2d, v6.2d, v24.2d
+	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	FSTPQ (F4, F5), 64(R8)
@@ -528,7 +504,7 @@ vector:
 	FMOVQ (R9), F0
 	FMOVQ (R10), F8
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	FMOVQ F0, (R8)
 	ADD $16, R8, R8
 	ADD $16, R9, R9
@@ -545,7 +521,7 @@ element:
 	FMOVD (R9), F0
 	FMOVD (R10), F8
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
+	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	FMOVD F0, (R8)
 	ADD $8, R8, R8
 	ADD $8, R9, R9
@@ -575,11 +551,7 @@ TEXT ·vecSubF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -591,12 +563,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
 	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
@@ -670,11 +642,7 @@ TEXT ·vecMulF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -686,12 +654,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x6e68dc00 // fmul v0.2d, v0.2d, v8.2d
 	WORD $0x6e69dc21 // fmul v1.2d, v1.2d, v9.2d
@@ -765,11 +733,7 @@ TEXT ·vecDivF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -781,12 +745,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x6e68fc00 // fdiv v0.2d, v0.2d, v8.2d
 	WORD $0x6e69fc21 // fdiv v1.2d, v1.2d, v9.2d
@@ -860,11 +824,7 @@ TEXT ·vecMaxF64NEON(SB), NOSPLIT, $0-81
 	LSL $3, R3, R3
 	LSL $3, R4, R4
 	LSL $3, R5, R5
-	FMOVD a+64(FP), F16
-	VDUP V16.D[0], V16.D2
-	FMOVD b+72(FP), F17
-	VDUP V17.D[0], V17.D2
-	VEOR V18.B16, V18.B16, V18.B16
+	MOVD $vecConstF64NEON<>(SB), R12
 
 row:
 	MOVD R0, R8
@@ -876,12 +836,12 @@ row:
 
 several:
 	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 0(R10), (F8, F9)
 	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 32(R10), (F10, F11)
 	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R9), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
 	FLDPQ 96(R10), (F14, F15)
 	WORD $0x4e68f400 // fmax v0.2d, v0.2d, v8.2d
 	WORD $0x4e69f421 // fmax v1.2d, v1.2d, v9.2d
@@ -941,3 +901,3988 @@ elementdone:
 	SUBS $1, R6, R6
 	BNE row
 	RET
+
+// func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecExpF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 16(R12), F24
+	FMOVQ 32(R12), F25
+	FMOVQ 48(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 80(R12), F28
+	FMOVQ 96(R12), F29
+	FMOVQ 112(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8f421 // fmin v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8f442 // fmin v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8f463 // fmin v3.2d, v3.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	WORD $0x4e79f421 // fmax v1.2d, v1.2d, v25.2d
+	WORD $0x4e79f442 // fmax v2.2d, v2.2d, v25.2d
+	WORD $0x4e79f463 // fmax v3.2d, v3.2d, v25.2d
+	FMOVQ 64(R12), F4
+	FMOVQ 64(R12), F5
+	FMOVQ 64(R12), F6
+	FMOVQ 64(R12), F7
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4e7acc25 // fmla v5.2d, v1.2d, v26.2d
+	WORD $0x4e7acc46 // fmla v6.2d, v2.2d, v26.2d
+	WORD $0x4e7acc67 // fmla v7.2d, v3.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efbd4a9 // fsub v9.2d, v5.2d, v27.2d
+	WORD $0x4efbd4ca // fsub v10.2d, v6.2d, v27.2d
+	WORD $0x4efbd4eb // fsub v11.2d, v7.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efccd21 // fmls v1.2d, v9.2d, v28.2d
+	WORD $0x4efccd42 // fmls v2.2d, v10.2d, v28.2d
+	WORD $0x4efccd63 // fmls v3.2d, v11.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	WORD $0x4efdcd21 // fmls v1.2d, v9.2d, v29.2d
+	WORD $0x4efdcd42 // fmls v2.2d, v10.2d, v29.2d
+	WORD $0x4efdcd63 // fmls v3.2d, v11.2d, v29.2d
+	FMOVQ 128(R12), F4
+	FMOVQ 128(R12), F5
+	FMOVQ 128(R12), F6
+	FMOVQ 128(R12), F7
+	FMOVQ 144(R12), F12
+	FMOVQ 144(R12), F13
+	FMOVQ 144(R12), F14
+	FMOVQ 144(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 160(R12), F4
+	FMOVQ 160(R12), F5
+	FMOVQ 160(R12), F6
+	FMOVQ 160(R12), F7
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	WORD $0x4e61cda5 // fmla v5.2d, v13.2d, v1.2d
+	WORD $0x4e62cdc6 // fmla v6.2d, v14.2d, v2.2d
+	WORD $0x4e63cde7 // fmla v7.2d, v15.2d, v3.2d
+	FMOVQ 176(R12), F12
+	FMOVQ 176(R12), F13
+	FMOVQ 176(R12), F14
+	FMOVQ 176(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 192(R12), F4
+	FMOVQ 192(R12), F5
+	FMOVQ 192(R12), F6
+	FMOVQ 192(R12), F7
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	WORD $0x4e61cda5 // fmla v5.2d, v13.2d, v1.2d
+	WORD $0x4e62cdc6 // fmla v6.2d, v14.2d, v2.2d
+	WORD $0x4e63cde7 // fmla v7.2d, v15.2d, v3.2d
+	FMOVQ 208(R12), F12
+	FMOVQ 208(R12), F13
+	FMOVQ 208(R12), F14
+	FMOVQ 208(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 224(R12), F4
+	FMOVQ 224(R12), F5
+	FMOVQ 224(R12), F6
+	FMOVQ 224(R12), F7
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	WORD $0x4e61cda5 // fmla v5.2d, v13.2d, v1.2d
+	WORD $0x4e62cdc6 // fmla v6.2d, v14.2d, v2.2d
+	WORD $0x4e63cde7 // fmla v7.2d, v15.2d, v3.2d
+	FMOVQ 240(R12), F12
+	FMOVQ 240(R12), F13
+	FMOVQ 240(R12), F14
+	FMOVQ 240(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 256(R12), F4
+	FMOVQ 256(R12), F5
+	FMOVQ 256(R12), F6
+	FMOVQ 256(R12), F7
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	WORD $0x4e61cda5 // fmla v5.2d, v13.2d, v1.2d
+	WORD $0x4e62cdc6 // fmla v6.2d, v14.2d, v2.2d
+	WORD $0x4e63cde7 // fmla v7.2d, v15.2d, v3.2d
+	FMOVQ 272(R12), F12
+	FMOVQ 272(R12), F13
+	FMOVQ 272(R12), F14
+	FMOVQ 272(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 288(R12), F4
+	FMOVQ 288(R12), F5
+	FMOVQ 288(R12), F6
+	FMOVQ 288(R12), F7
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	WORD $0x4e61cda5 // fmla v5.2d, v13.2d, v1.2d
+	WORD $0x4e62cdc6 // fmla v6.2d, v14.2d, v2.2d
+	WORD $0x4e63cde7 // fmla v7.2d, v15.2d, v3.2d
+	FMOVQ 288(R12), F12
+	FMOVQ 288(R12), F13
+	FMOVQ 288(R12), F14
+	FMOVQ 288(R12), F15
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
+	WORD $0x4e62ccce // fmla v14.2d, v6.2d, v2.2d
+	WORD $0x4e63ccef // fmla v15.2d, v7.2d, v3.2d
+	FMOVQ 64(R12), F4
+	FMOVQ 64(R12), F5
+	FMOVQ 64(R12), F6
+	FMOVQ 64(R12), F7
+	WORD $0x4e7ecd04 // fmla v4.2d, v8.2d, v30.2d
+	WORD $0x4e7ecd25 // fmla v5.2d, v9.2d, v30.2d
+	WORD $0x4e7ecd46 // fmla v6.2d, v10.2d, v30.2d
+	WORD $0x4e7ecd67 // fmla v7.2d, v11.2d, v30.2d
+	WORD $0x4efbd490 // fsub v16.2d, v4.2d, v27.2d
+	WORD $0x4efbd4b1 // fsub v17.2d, v5.2d, v27.2d
+	WORD $0x4efbd4d2 // fsub v18.2d, v6.2d, v27.2d
+	WORD $0x4efbd4f3 // fsub v19.2d, v7.2d, v27.2d
+	WORD $0x4ef0d510 // fsub v16.2d, v8.2d, v16.2d
+	WORD $0x4ef1d531 // fsub v17.2d, v9.2d, v17.2d
+	WORD $0x4ef2d552 // fsub v18.2d, v10.2d, v18.2d
+	WORD $0x4ef3d573 // fsub v19.2d, v11.2d, v19.2d
+	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
+	WORD $0x4e7bd631 // fadd v17.2d, v17.2d, v27.2d
+	WORD $0x4e7bd652 // fadd v18.2d, v18.2d, v27.2d
+	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V5.D2, V5.D2
+	VSHL $52, V6.D2, V6.D2
+	VSHL $52, V7.D2, V7.D2
+	VSHL $52, V16.D2, V16.D2
+	VSHL $52, V17.D2, V17.D2
+	VSHL $52, V18.D2, V18.D2
+	VSHL $52, V19.D2, V19.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
+	WORD $0x6e67ddef // fmul v15.2d, v15.2d, v7.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
+	WORD $0x6e72ddce // fmul v14.2d, v14.2d, v18.2d
+	WORD $0x6e73ddef // fmul v15.2d, v15.2d, v19.2d
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	FMOVQ 128(R12), F4
+	FMOVQ 144(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 160(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 176(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 192(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 208(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 224(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 240(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 256(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 272(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 288(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7ecd04 // fmla v4.2d, v8.2d, v30.2d
+	WORD $0x4efbd490 // fsub v16.2d, v4.2d, v27.2d
+	WORD $0x4ef0d510 // fsub v16.2d, v8.2d, v16.2d
+	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V16.D2, V16.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	FMOVQ F12, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	FMOVQ 128(R12), F4
+	FMOVQ 144(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 160(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 176(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 192(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 208(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 224(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 240(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 256(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 272(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 288(R12), F4
+	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cc8c // fmla v12.2d, v4.2d, v0.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7ecd04 // fmla v4.2d, v8.2d, v30.2d
+	WORD $0x4efbd490 // fsub v16.2d, v4.2d, v27.2d
+	WORD $0x4ef0d510 // fsub v16.2d, v8.2d, v16.2d
+	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V16.D2, V16.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	FMOVD F12, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecErfF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 304(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 288(R12), F26
+	FMOVQ 320(R12), F27
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 336(R12), F12
+	FMOVQ 336(R12), F13
+	FMOVQ 336(R12), F14
+	FMOVQ 336(R12), F15
+	FMOVQ 352(R12), F16
+	FMOVQ 352(R12), F17
+	FMOVQ 352(R12), F18
+	FMOVQ 352(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 368(R12), F12
+	FMOVQ 368(R12), F13
+	FMOVQ 368(R12), F14
+	FMOVQ 368(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 384(R12), F16
+	FMOVQ 384(R12), F17
+	FMOVQ 384(R12), F18
+	FMOVQ 384(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 400(R12), F12
+	FMOVQ 400(R12), F13
+	FMOVQ 400(R12), F14
+	FMOVQ 400(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 416(R12), F16
+	FMOVQ 416(R12), F17
+	FMOVQ 416(R12), F18
+	FMOVQ 416(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 432(R12), F12
+	FMOVQ 432(R12), F13
+	FMOVQ 432(R12), F14
+	FMOVQ 432(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 448(R12), F16
+	FMOVQ 448(R12), F17
+	FMOVQ 448(R12), F18
+	FMOVQ 448(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 464(R12), F12
+	FMOVQ 464(R12), F13
+	FMOVQ 464(R12), F14
+	FMOVQ 464(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 480(R12), F16
+	FMOVQ 480(R12), F17
+	FMOVQ 480(R12), F18
+	FMOVQ 480(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 496(R12), F12
+	FMOVQ 496(R12), F13
+	FMOVQ 496(R12), F14
+	FMOVQ 496(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 512(R12), F16
+	FMOVQ 512(R12), F17
+	FMOVQ 512(R12), F18
+	FMOVQ 512(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 528(R12), F12
+	FMOVQ 528(R12), F13
+	FMOVQ 528(R12), F14
+	FMOVQ 528(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 544(R12), F16
+	FMOVQ 544(R12), F17
+	FMOVQ 544(R12), F18
+	FMOVQ 544(R12), F19
+	FMOVQ 560(R12), F20
+	FMOVQ 560(R12), F21
+	FMOVQ 560(R12), F22
+	FMOVQ 560(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 576(R12), F16
+	FMOVQ 576(R12), F17
+	FMOVQ 576(R12), F18
+	FMOVQ 576(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 592(R12), F20
+	FMOVQ 592(R12), F21
+	FMOVQ 592(R12), F22
+	FMOVQ 592(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 608(R12), F16
+	FMOVQ 608(R12), F17
+	FMOVQ 608(R12), F18
+	FMOVQ 608(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 624(R12), F20
+	FMOVQ 624(R12), F21
+	FMOVQ 624(R12), F22
+	FMOVQ 624(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 640(R12), F16
+	FMOVQ 640(R12), F17
+	FMOVQ 640(R12), F18
+	FMOVQ 640(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 656(R12), F20
+	FMOVQ 656(R12), F21
+	FMOVQ 656(R12), F22
+	FMOVQ 656(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 672(R12), F16
+	FMOVQ 672(R12), F17
+	FMOVQ 672(R12), F18
+	FMOVQ 672(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 688(R12), F20
+	FMOVQ 688(R12), F21
+	FMOVQ 688(R12), F22
+	FMOVQ 688(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 704(R12), F16
+	FMOVQ 704(R12), F17
+	FMOVQ 704(R12), F18
+	FMOVQ 704(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 720(R12), F20
+	FMOVQ 720(R12), F21
+	FMOVQ 720(R12), F22
+	FMOVQ 720(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	WORD $0x4e64ce8c // fmla v12.2d, v20.2d, v4.2d
+	WORD $0x4e65cead // fmla v13.2d, v21.2d, v5.2d
+	WORD $0x4e66cece // fmla v14.2d, v22.2d, v6.2d
+	WORD $0x4e67ceef // fmla v15.2d, v23.2d, v7.2d
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
+	WORD $0x6e67ddef // fmul v15.2d, v15.2d, v7.2d
+	WORD $0x4e79d584 // fadd v4.2d, v12.2d, v25.2d
+	WORD $0x4e79d5a5 // fadd v5.2d, v13.2d, v25.2d
+	WORD $0x4e79d5c6 // fadd v6.2d, v14.2d, v25.2d
+	WORD $0x4e79d5e7 // fadd v7.2d, v15.2d, v25.2d
+	WORD $0x4ef9d488 // fsub v8.2d, v4.2d, v25.2d
+	WORD $0x4ef9d4a9 // fsub v9.2d, v5.2d, v25.2d
+	WORD $0x4ef9d4ca // fsub v10.2d, v6.2d, v25.2d
+	WORD $0x4ef9d4eb // fsub v11.2d, v7.2d, v25.2d
+	WORD $0x4ee8d58c // fsub v12.2d, v12.2d, v8.2d
+	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
+	WORD $0x4eead5ce // fsub v14.2d, v14.2d, v10.2d
+	WORD $0x4eebd5ef // fsub v15.2d, v15.2d, v11.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 736(R12), F9
+	FMOVQ 736(R12), F10
+	FMOVQ 736(R12), F11
+	FMOVQ 752(R12), F16
+	FMOVQ 752(R12), F17
+	FMOVQ 752(R12), F18
+	FMOVQ 752(R12), F19
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
+	FMOVQ 768(R12), F8
+	FMOVQ 768(R12), F9
+	FMOVQ 768(R12), F10
+	FMOVQ 768(R12), F11
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	FMOVQ 784(R12), F16
+	FMOVQ 784(R12), F17
+	FMOVQ 784(R12), F18
+	FMOVQ 784(R12), F19
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
+	FMOVQ 800(R12), F8
+	FMOVQ 800(R12), F9
+	FMOVQ 800(R12), F10
+	FMOVQ 800(R12), F11
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	FMOVQ 816(R12), F16
+	FMOVQ 816(R12), F17
+	FMOVQ 816(R12), F18
+	FMOVQ 816(R12), F19
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
+	FMOVQ 832(R12), F8
+	FMOVQ 832(R12), F9
+	FMOVQ 832(R12), F10
+	FMOVQ 832(R12), F11
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	FMOVQ 848(R12), F16
+	FMOVQ 848(R12), F17
+	FMOVQ 848(R12), F18
+	FMOVQ 848(R12), F19
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
+	FMOVQ 864(R12), F8
+	FMOVQ 864(R12), F9
+	FMOVQ 864(R12), F10
+	FMOVQ 864(R12), F11
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	FMOVQ 880(R12), F16
+	FMOVQ 880(R12), F17
+	FMOVQ 880(R12), F18
+	FMOVQ 880(R12), F19
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
+	FMOVQ 896(R12), F8
+	FMOVQ 896(R12), F9
+	FMOVQ 896(R12), F10
+	FMOVQ 896(R12), F11
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V5.D2, V5.D2
+	VSHL $52, V6.D2, V6.D2
+	VSHL $52, V7.D2, V7.D2
+	WORD $0x4efad48c // fsub v12.2d, v4.2d, v26.2d
+	WORD $0x4efad4ad // fsub v13.2d, v5.2d, v26.2d
+	WORD $0x4efad4ce // fsub v14.2d, v6.2d, v26.2d
+	WORD $0x4efad4ef // fsub v15.2d, v7.2d, v26.2d
+	WORD $0x4e68cc8c // fmla v12.2d, v4.2d, v8.2d
+	WORD $0x4e69ccad // fmla v13.2d, v5.2d, v9.2d
+	WORD $0x4e6accce // fmla v14.2d, v6.2d, v10.2d
+	WORD $0x4e6bccef // fmla v15.2d, v7.2d, v11.2d
+	VBIT V27.B16, V0.B16, V12.B16
+	VBIT V27.B16, V1.B16, V13.B16
+	VBIT V27.B16, V2.B16, V14.B16
+	VBIT V27.B16, V3.B16, V15.B16
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 336(R12), F12
+	FMOVQ 352(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 368(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 384(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 400(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 416(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 432(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 448(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 464(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 480(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 496(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 512(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 528(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 544(R12), F16
+	FMOVQ 560(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 576(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 592(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 608(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 624(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 640(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 656(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 672(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 688(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 704(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 720(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e64ce8c // fmla v12.2d, v20.2d, v4.2d
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e79d584 // fadd v4.2d, v12.2d, v25.2d
+	WORD $0x4ef9d488 // fsub v8.2d, v4.2d, v25.2d
+	WORD $0x4ee8d58c // fsub v12.2d, v12.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 784(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 816(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 848(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 880(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x4efad48c // fsub v12.2d, v4.2d, v26.2d
+	WORD $0x4e68cc8c // fmla v12.2d, v4.2d, v8.2d
+	VBIT V27.B16, V0.B16, V12.B16
+	FMOVQ F12, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 336(R12), F12
+	FMOVQ 352(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 368(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 384(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 400(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 416(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 432(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 448(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 464(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 480(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 496(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 512(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 528(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 544(R12), F16
+	FMOVQ 560(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 576(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 592(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 608(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 624(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 640(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 656(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 672(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 688(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 704(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 720(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e64ce8c // fmla v12.2d, v20.2d, v4.2d
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e79d584 // fadd v4.2d, v12.2d, v25.2d
+	WORD $0x4ef9d488 // fsub v8.2d, v4.2d, v25.2d
+	WORD $0x4ee8d58c // fsub v12.2d, v12.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 784(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 816(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 848(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	FMOVQ 880(R12), F16
+	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e6cce08 // fmla v8.2d, v16.2d, v12.2d
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x4efad48c // fsub v12.2d, v4.2d, v26.2d
+	WORD $0x4e68cc8c // fmla v12.2d, v4.2d, v8.2d
+	VBIT V27.B16, V0.B16, V12.B16
+	FMOVD F12, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecTanhF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 912(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 288(R12), F29
+	FMOVQ 928(R12), F30
+	FMOVQ 320(R12), F31
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x4e64d484 // fadd v4.2d, v4.2d, v4.2d
+	WORD $0x4e65d4a5 // fadd v5.2d, v5.2d, v5.2d
+	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
+	FMOVQ 64(R12), F8
+	FMOVQ 64(R12), F9
+	FMOVQ 64(R12), F10
+	FMOVQ 64(R12), F11
+	WORD $0x4e79cc88 // fmla v8.2d, v4.2d, v25.2d
+	WORD $0x4e79cca9 // fmla v9.2d, v5.2d, v25.2d
+	WORD $0x4e79ccca // fmla v10.2d, v6.2d, v25.2d
+	WORD $0x4e79cceb // fmla v11.2d, v7.2d, v25.2d
+	WORD $0x4efad50c // fsub v12.2d, v8.2d, v26.2d
+	WORD $0x4efad52d // fsub v13.2d, v9.2d, v26.2d
+	WORD $0x4efad54e // fsub v14.2d, v10.2d, v26.2d
+	WORD $0x4efad56f // fsub v15.2d, v11.2d, v26.2d
+	WORD $0x4efbcd84 // fmls v4.2d, v12.2d, v27.2d
+	WORD $0x4efbcda5 // fmls v5.2d, v13.2d, v27.2d
+	WORD $0x4efbcdc6 // fmls v6.2d, v14.2d, v27.2d
+	WORD $0x4efbcde7 // fmls v7.2d, v15.2d, v27.2d
+	WORD $0x4efccd84 // fmls v4.2d, v12.2d, v28.2d
+	WORD $0x4efccda5 // fmls v5.2d, v13.2d, v28.2d
+	WORD $0x4efccdc6 // fmls v6.2d, v14.2d, v28.2d
+	WORD $0x4efccde7 // fmls v7.2d, v15.2d, v28.2d
+	FMOVQ 128(R12), F12
+	FMOVQ 128(R12), F13
+	FMOVQ 128(R12), F14
+	FMOVQ 128(R12), F15
+	FMOVQ 144(R12), F16
+	FMOVQ 144(R12), F17
+	FMOVQ 144(R12), F18
+	FMOVQ 144(R12), F19
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
+	WORD $0x4e66cdd2 // fmla v18.2d, v14.2d, v6.2d
+	WORD $0x4e67cdf3 // fmla v19.2d, v15.2d, v7.2d
+	FMOVQ 160(R12), F12
+	FMOVQ 160(R12), F13
+	FMOVQ 160(R12), F14
+	FMOVQ 160(R12), F15
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
+	WORD $0x4e67ce6f // fmla v15.2d, v19.2d, v7.2d
+	FMOVQ 176(R12), F16
+	FMOVQ 176(R12), F17
+	FMOVQ 176(R12), F18
+	FMOVQ 176(R12), F19
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
+	WORD $0x4e66cdd2 // fmla v18.2d, v14.2d, v6.2d
+	WORD $0x4e67cdf3 // fmla v19.2d, v15.2d, v7.2d
+	FMOVQ 192(R12), F12
+	FMOVQ 192(R12), F13
+	FMOVQ 192(R12), F14
+	FMOVQ 192(R12), F15
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
+	WORD $0x4e67ce6f // fmla v15.2d, v19.2d, v7.2d
+	FMOVQ 208(R12), F16
+	FMOVQ 208(R12), F17
+	FMOVQ 208(R12), F18
+	FMOVQ 208(R12), F19
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
+	WORD $0x4e66cdd2 // fmla v18.2d, v14.2d, v6.2d
+	WORD $0x4e67cdf3 // fmla v19.2d, v15.2d, v7.2d
+	FMOVQ 224(R12), F12
+	FMOVQ 224(R12), F13
+	FMOVQ 224(R12), F14
+	FMOVQ 224(R12), F15
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
+	WORD $0x4e67ce6f // fmla v15.2d, v19.2d, v7.2d
+	FMOVQ 240(R12), F16
+	FMOVQ 240(R12), F17
+	FMOVQ 240(R12), F18
+	FMOVQ 240(R12), F19
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
+	WORD $0x4e66cdd2 // fmla v18.2d, v14.2d, v6.2d
+	WORD $0x4e67cdf3 // fmla v19.2d, v15.2d, v7.2d
+	FMOVQ 256(R12), F12
+	FMOVQ 256(R12), F13
+	FMOVQ 256(R12), F14
+	FMOVQ 256(R12), F15
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
+	WORD $0x4e67ce6f // fmla v15.2d, v19.2d, v7.2d
+	FMOVQ 272(R12), F16
+	FMOVQ 272(R12), F17
+	FMOVQ 272(R12), F18
+	FMOVQ 272(R12), F19
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
+	WORD $0x4e66cdd2 // fmla v18.2d, v14.2d, v6.2d
+	WORD $0x4e67cdf3 // fmla v19.2d, v15.2d, v7.2d
+	WORD $0x6e64dc8c // fmul v12.2d, v4.2d, v4.2d
+	WORD $0x6e65dcad // fmul v13.2d, v5.2d, v5.2d
+	WORD $0x6e66dcce // fmul v14.2d, v6.2d, v6.2d
+	WORD $0x6e67dcef // fmul v15.2d, v7.2d, v7.2d
+	WORD $0x4e70cd84 // fmla v4.2d, v12.2d, v16.2d
+	WORD $0x4e71cda5 // fmla v5.2d, v13.2d, v17.2d
+	WORD $0x4e72cdc6 // fmla v6.2d, v14.2d, v18.2d
+	WORD $0x4e73cde7 // fmla v7.2d, v15.2d, v19.2d
+	VSHL $52, V8.D2, V8.D2
+	VSHL $52, V9.D2, V9.D2
+	VSHL $52, V10.D2, V10.D2
+	VSHL $52, V11.D2, V11.D2
+	WORD $0x4efdd50c // fsub v12.2d, v8.2d, v29.2d
+	WORD $0x4efdd52d // fsub v13.2d, v9.2d, v29.2d
+	WORD $0x4efdd54e // fsub v14.2d, v10.2d, v29.2d
+	WORD $0x4efdd56f // fsub v15.2d, v11.2d, v29.2d
+	WORD $0x4e64cd0c // fmla v12.2d, v8.2d, v4.2d
+	WORD $0x4e65cd2d // fmla v13.2d, v9.2d, v5.2d
+	WORD $0x4e66cd4e // fmla v14.2d, v10.2d, v6.2d
+	WORD $0x4e67cd6f // fmla v15.2d, v11.2d, v7.2d
+	WORD $0x4e7ed584 // fadd v4.2d, v12.2d, v30.2d
+	WORD $0x4e7ed5a5 // fadd v5.2d, v13.2d, v30.2d
+	WORD $0x4e7ed5c6 // fadd v6.2d, v14.2d, v30.2d
+	WORD $0x4e7ed5e7 // fadd v7.2d, v15.2d, v30.2d
+	WORD $0x6e64fd8c // fdiv v12.2d, v12.2d, v4.2d
+	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
+	WORD $0x6e66fdce // fdiv v14.2d, v14.2d, v6.2d
+	WORD $0x6e67fdef // fdiv v15.2d, v15.2d, v7.2d
+	VBIT V31.B16, V0.B16, V12.B16
+	VBIT V31.B16, V1.B16, V13.B16
+	VBIT V31.B16, V2.B16, V14.B16
+	VBIT V31.B16, V3.B16, V15.B16
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4e64d484 // fadd v4.2d, v4.2d, v4.2d
+	FMOVQ 64(R12), F8
+	WORD $0x4e79cc88 // fmla v8.2d, v4.2d, v25.2d
+	WORD $0x4efad50c // fsub v12.2d, v8.2d, v26.2d
+	WORD $0x4efbcd84 // fmls v4.2d, v12.2d, v27.2d
+	WORD $0x4efccd84 // fmls v4.2d, v12.2d, v28.2d
+	FMOVQ 128(R12), F12
+	FMOVQ 144(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 160(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 176(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 192(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 208(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 224(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 240(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 256(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 272(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x6e64dc8c // fmul v12.2d, v4.2d, v4.2d
+	WORD $0x4e70cd84 // fmla v4.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x4efdd50c // fsub v12.2d, v8.2d, v29.2d
+	WORD $0x4e64cd0c // fmla v12.2d, v8.2d, v4.2d
+	WORD $0x4e7ed584 // fadd v4.2d, v12.2d, v30.2d
+	WORD $0x6e64fd8c // fdiv v12.2d, v12.2d, v4.2d
+	VBIT V31.B16, V0.B16, V12.B16
+	FMOVQ F12, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4e64d484 // fadd v4.2d, v4.2d, v4.2d
+	FMOVQ 64(R12), F8
+	WORD $0x4e79cc88 // fmla v8.2d, v4.2d, v25.2d
+	WORD $0x4efad50c // fsub v12.2d, v8.2d, v26.2d
+	WORD $0x4efbcd84 // fmls v4.2d, v12.2d, v27.2d
+	WORD $0x4efccd84 // fmls v4.2d, v12.2d, v28.2d
+	FMOVQ 128(R12), F12
+	FMOVQ 144(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 160(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 176(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 192(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 208(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 224(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 240(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	FMOVQ 256(R12), F12
+	WORD $0x4e64ce0c // fmla v12.2d, v16.2d, v4.2d
+	FMOVQ 272(R12), F16
+	WORD $0x4e64cd90 // fmla v16.2d, v12.2d, v4.2d
+	WORD $0x6e64dc8c // fmul v12.2d, v4.2d, v4.2d
+	WORD $0x4e70cd84 // fmla v4.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x4efdd50c // fsub v12.2d, v8.2d, v29.2d
+	WORD $0x4e64cd0c // fmla v12.2d, v8.2d, v4.2d
+	WORD $0x4e7ed584 // fadd v4.2d, v12.2d, v30.2d
+	WORD $0x6e64fd8c // fdiv v12.2d, v12.2d, v4.2d
+	VBIT V31.B16, V0.B16, V12.B16
+	FMOVD F12, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecGeluF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 944(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 0(R12), F26
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 960(R12), F13
+	FMOVQ 960(R12), F14
+	FMOVQ 960(R12), F15
+	FMOVQ 976(R12), F16
+	FMOVQ 976(R12), F17
+	FMOVQ 976(R12), F18
+	FMOVQ 976(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 992(R12), F12
+	FMOVQ 992(R12), F13
+	FMOVQ 992(R12), F14
+	FMOVQ 992(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1008(R12), F16
+	FMOVQ 1008(R12), F17
+	FMOVQ 1008(R12), F18
+	FMOVQ 1008(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1024(R12), F12
+	FMOVQ 1024(R12), F13
+	FMOVQ 1024(R12), F14
+	FMOVQ 1024(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1040(R12), F16
+	FMOVQ 1040(R12), F17
+	FMOVQ 1040(R12), F18
+	FMOVQ 1040(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1056(R12), F12
+	FMOVQ 1056(R12), F13
+	FMOVQ 1056(R12), F14
+	FMOVQ 1056(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1072(R12), F16
+	FMOVQ 1072(R12), F17
+	FMOVQ 1072(R12), F18
+	FMOVQ 1072(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1088(R12), F12
+	FMOVQ 1088(R12), F13
+	FMOVQ 1088(R12), F14
+	FMOVQ 1088(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1104(R12), F16
+	FMOVQ 1104(R12), F17
+	FMOVQ 1104(R12), F18
+	FMOVQ 1104(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1120(R12), F12
+	FMOVQ 1120(R12), F13
+	FMOVQ 1120(R12), F14
+	FMOVQ 1120(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1136(R12), F16
+	FMOVQ 1136(R12), F17
+	FMOVQ 1136(R12), F18
+	FMOVQ 1136(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1152(R12), F13
+	FMOVQ 1152(R12), F14
+	FMOVQ 1152(R12), F15
+	FMOVQ 1168(R12), F20
+	FMOVQ 1168(R12), F21
+	FMOVQ 1168(R12), F22
+	FMOVQ 1168(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1184(R12), F12
+	FMOVQ 1184(R12), F13
+	FMOVQ 1184(R12), F14
+	FMOVQ 1184(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1200(R12), F20
+	FMOVQ 1200(R12), F21
+	FMOVQ 1200(R12), F22
+	FMOVQ 1200(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1216(R12), F12
+	FMOVQ 1216(R12), F13
+	FMOVQ 1216(R12), F14
+	FMOVQ 1216(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1232(R12), F20
+	FMOVQ 1232(R12), F21
+	FMOVQ 1232(R12), F22
+	FMOVQ 1232(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1248(R12), F12
+	FMOVQ 1248(R12), F13
+	FMOVQ 1248(R12), F14
+	FMOVQ 1248(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1264(R12), F20
+	FMOVQ 1264(R12), F21
+	FMOVQ 1264(R12), F22
+	FMOVQ 1264(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1280(R12), F12
+	FMOVQ 1280(R12), F13
+	FMOVQ 1280(R12), F14
+	FMOVQ 1280(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1296(R12), F20
+	FMOVQ 1296(R12), F21
+	FMOVQ 1296(R12), F22
+	FMOVQ 1296(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1312(R12), F12
+	FMOVQ 1312(R12), F13
+	FMOVQ 1312(R12), F14
+	FMOVQ 1312(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1328(R12), F20
+	FMOVQ 1328(R12), F21
+	FMOVQ 1328(R12), F22
+	FMOVQ 1328(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e65ceb1 // fmla v17.2d, v21.2d, v5.2d
+	WORD $0x4e66ced2 // fmla v18.2d, v22.2d, v6.2d
+	WORD $0x4e67cef3 // fmla v19.2d, v23.2d, v7.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4e79d629 // fadd v9.2d, v17.2d, v25.2d
+	WORD $0x4e79d64a // fadd v10.2d, v18.2d, v25.2d
+	WORD $0x4e79d66b // fadd v11.2d, v19.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4ef9d52d // fsub v13.2d, v9.2d, v25.2d
+	WORD $0x4ef9d54e // fsub v14.2d, v10.2d, v25.2d
+	WORD $0x4ef9d56f // fsub v15.2d, v11.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	WORD $0x4eedd631 // fsub v17.2d, v17.2d, v13.2d
+	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
+	WORD $0x4eefd673 // fsub v19.2d, v19.2d, v15.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 736(R12), F13
+	FMOVQ 736(R12), F14
+	FMOVQ 736(R12), F15
+	FMOVQ 752(R12), F20
+	FMOVQ 752(R12), F21
+	FMOVQ 752(R12), F22
+	FMOVQ 752(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 768(R12), F12
+	FMOVQ 768(R12), F13
+	FMOVQ 768(R12), F14
+	FMOVQ 768(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 784(R12), F20
+	FMOVQ 784(R12), F21
+	FMOVQ 784(R12), F22
+	FMOVQ 784(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 800(R12), F12
+	FMOVQ 800(R12), F13
+	FMOVQ 800(R12), F14
+	FMOVQ 800(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 816(R12), F20
+	FMOVQ 816(R12), F21
+	FMOVQ 816(R12), F22
+	FMOVQ 816(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 832(R12), F12
+	FMOVQ 832(R12), F13
+	FMOVQ 832(R12), F14
+	FMOVQ 832(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 848(R12), F20
+	FMOVQ 848(R12), F21
+	FMOVQ 848(R12), F22
+	FMOVQ 848(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 864(R12), F12
+	FMOVQ 864(R12), F13
+	FMOVQ 864(R12), F14
+	FMOVQ 864(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 880(R12), F20
+	FMOVQ 880(R12), F21
+	FMOVQ 880(R12), F22
+	FMOVQ 880(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 896(R12), F12
+	FMOVQ 896(R12), F13
+	FMOVQ 896(R12), F14
+	FMOVQ 896(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	VSHL $52, V8.D2, V8.D2
+	VSHL $52, V9.D2, V9.D2
+	VSHL $52, V10.D2, V10.D2
+	VSHL $52, V11.D2, V11.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x6e69deb5 // fmul v21.2d, v21.2d, v9.2d
+	WORD $0x6e6aded6 // fmul v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bdef7 // fmul v23.2d, v23.2d, v11.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7af421 // fmax v1.2d, v1.2d, v26.2d
+	WORD $0x4e7af442 // fmax v2.2d, v2.2d, v26.2d
+	WORD $0x4e7af463 // fmax v3.2d, v3.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	WORD $0x4ee5cea1 // fmls v1.2d, v21.2d, v5.2d
+	WORD $0x4ee6cec2 // fmls v2.2d, v22.2d, v6.2d
+	WORD $0x4ee7cee3 // fmls v3.2d, v23.2d, v7.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 976(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 992(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1008(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1024(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1040(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1056(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1072(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1088(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1104(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1120(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1136(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1168(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1184(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1200(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1216(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1232(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1248(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1264(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1280(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1296(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1312(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1328(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 976(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 992(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1008(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1024(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1040(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1056(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1072(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1088(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1104(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1120(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1136(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1168(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1184(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1200(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1216(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1232(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1248(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1264(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1280(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1296(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1312(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1328(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecGeluTanhF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1344(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 288(R12), F26
+	FMOVQ 0(R12), F27
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 1360(R12), F12
+	FMOVQ 1360(R12), F13
+	FMOVQ 1360(R12), F14
+	FMOVQ 1360(R12), F15
+	FMOVQ 1376(R12), F16
+	FMOVQ 1376(R12), F17
+	FMOVQ 1376(R12), F18
+	FMOVQ 1376(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	WORD $0x6e64de10 // fmul v16.2d, v16.2d, v4.2d
+	WORD $0x6e65de31 // fmul v17.2d, v17.2d, v5.2d
+	WORD $0x6e66de52 // fmul v18.2d, v18.2d, v6.2d
+	WORD $0x6e67de73 // fmul v19.2d, v19.2d, v7.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4e79d629 // fadd v9.2d, v17.2d, v25.2d
+	WORD $0x4e79d64a // fadd v10.2d, v18.2d, v25.2d
+	WORD $0x4e79d66b // fadd v11.2d, v19.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4ef9d52d // fsub v13.2d, v9.2d, v25.2d
+	WORD $0x4ef9d54e // fsub v14.2d, v10.2d, v25.2d
+	WORD $0x4ef9d56f // fsub v15.2d, v11.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	WORD $0x4eedd631 // fsub v17.2d, v17.2d, v13.2d
+	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
+	WORD $0x4eefd673 // fsub v19.2d, v19.2d, v15.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 736(R12), F13
+	FMOVQ 736(R12), F14
+	FMOVQ 736(R12), F15
+	FMOVQ 752(R12), F20
+	FMOVQ 752(R12), F21
+	FMOVQ 752(R12), F22
+	FMOVQ 752(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 768(R12), F12
+	FMOVQ 768(R12), F13
+	FMOVQ 768(R12), F14
+	FMOVQ 768(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 784(R12), F20
+	FMOVQ 784(R12), F21
+	FMOVQ 784(R12), F22
+	FMOVQ 784(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 800(R12), F12
+	FMOVQ 800(R12), F13
+	FMOVQ 800(R12), F14
+	FMOVQ 800(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 816(R12), F20
+	FMOVQ 816(R12), F21
+	FMOVQ 816(R12), F22
+	FMOVQ 816(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 832(R12), F12
+	FMOVQ 832(R12), F13
+	FMOVQ 832(R12), F14
+	FMOVQ 832(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 848(R12), F20
+	FMOVQ 848(R12), F21
+	FMOVQ 848(R12), F22
+	FMOVQ 848(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 864(R12), F12
+	FMOVQ 864(R12), F13
+	FMOVQ 864(R12), F14
+	FMOVQ 864(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 880(R12), F20
+	FMOVQ 880(R12), F21
+	FMOVQ 880(R12), F22
+	FMOVQ 880(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 896(R12), F12
+	FMOVQ 896(R12), F13
+	FMOVQ 896(R12), F14
+	FMOVQ 896(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	VSHL $52, V8.D2, V8.D2
+	VSHL $52, V9.D2, V9.D2
+	VSHL $52, V10.D2, V10.D2
+	VSHL $52, V11.D2, V11.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x6e69deb5 // fmul v21.2d, v21.2d, v9.2d
+	WORD $0x6e6aded6 // fmul v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bdef7 // fmul v23.2d, v23.2d, v11.2d
+	WORD $0x4e7ad688 // fadd v8.2d, v20.2d, v26.2d
+	WORD $0x4e7ad6a9 // fadd v9.2d, v21.2d, v26.2d
+	WORD $0x4e7ad6ca // fadd v10.2d, v22.2d, v26.2d
+	WORD $0x4e7ad6eb // fadd v11.2d, v23.2d, v26.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
+	WORD $0x6e6afed6 // fdiv v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bfef7 // fdiv v23.2d, v23.2d, v11.2d
+	WORD $0x4e7bf400 // fmax v0.2d, v0.2d, v27.2d
+	WORD $0x4e7bf421 // fmax v1.2d, v1.2d, v27.2d
+	WORD $0x4e7bf442 // fmax v2.2d, v2.2d, v27.2d
+	WORD $0x4e7bf463 // fmax v3.2d, v3.2d, v27.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	WORD $0x4ef5cca1 // fmls v1.2d, v5.2d, v21.2d
+	WORD $0x4ef6ccc2 // fmls v2.2d, v6.2d, v22.2d
+	WORD $0x4ef7cce3 // fmls v3.2d, v7.2d, v23.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 1360(R12), F12
+	FMOVQ 1376(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x6e64de10 // fmul v16.2d, v16.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ad688 // fadd v8.2d, v20.2d, v26.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7bf400 // fmax v0.2d, v0.2d, v27.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 1360(R12), F12
+	FMOVQ 1376(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x6e64de10 // fmul v16.2d, v16.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ad688 // fadd v8.2d, v20.2d, v26.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7bf400 // fmax v0.2d, v0.2d, v27.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecSiluF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1392(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 288(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	WORD $0x6ee0f8a9 // fneg v9.2d, v5.2d
+	WORD $0x6ee0f8ca // fneg v10.2d, v6.2d
+	WORD $0x6ee0f8eb // fneg v11.2d, v7.2d
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4e79cd2d // fmla v13.2d, v9.2d, v25.2d
+	WORD $0x4e79cd4e // fmla v14.2d, v10.2d, v25.2d
+	WORD $0x4e79cd6f // fmla v15.2d, v11.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efad5b1 // fsub v17.2d, v13.2d, v26.2d
+	WORD $0x4efad5d2 // fsub v18.2d, v14.2d, v26.2d
+	WORD $0x4efad5f3 // fsub v19.2d, v15.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efbce29 // fmls v9.2d, v17.2d, v27.2d
+	WORD $0x4efbce4a // fmls v10.2d, v18.2d, v27.2d
+	WORD $0x4efbce6b // fmls v11.2d, v19.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	WORD $0x4efcce29 // fmls v9.2d, v17.2d, v28.2d
+	WORD $0x4efcce4a // fmls v10.2d, v18.2d, v28.2d
+	WORD $0x4efcce6b // fmls v11.2d, v19.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 224(R12), F16
+	FMOVQ 224(R12), F17
+	FMOVQ 224(R12), F18
+	FMOVQ 224(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 240(R12), F20
+	FMOVQ 240(R12), F21
+	FMOVQ 240(R12), F22
+	FMOVQ 240(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 256(R12), F16
+	FMOVQ 256(R12), F17
+	FMOVQ 256(R12), F18
+	FMOVQ 256(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 272(R12), F20
+	FMOVQ 272(R12), F21
+	FMOVQ 272(R12), F22
+	FMOVQ 272(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 288(R12), F16
+	FMOVQ 288(R12), F17
+	FMOVQ 288(R12), F18
+	FMOVQ 288(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	VSHL $52, V12.D2, V12.D2
+	VSHL $52, V13.D2, V13.D2
+	VSHL $52, V14.D2, V14.D2
+	VSHL $52, V15.D2, V15.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x6e6ddeb5 // fmul v21.2d, v21.2d, v13.2d
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	WORD $0x6e6fdef7 // fmul v23.2d, v23.2d, v15.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x4e7dd6a9 // fadd v9.2d, v21.2d, v29.2d
+	WORD $0x4e7dd6ca // fadd v10.2d, v22.2d, v29.2d
+	WORD $0x4e7dd6eb // fadd v11.2d, v23.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
+	WORD $0x6e6afed6 // fdiv v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bfef7 // fdiv v23.2d, v23.2d, v11.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4e7ef421 // fmax v1.2d, v1.2d, v30.2d
+	WORD $0x4e7ef442 // fmax v2.2d, v2.2d, v30.2d
+	WORD $0x4e7ef463 // fmax v3.2d, v3.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	WORD $0x4ef5cca1 // fmls v1.2d, v5.2d, v21.2d
+	WORD $0x4ef6ccc2 // fmls v2.2d, v6.2d, v22.2d
+	WORD $0x4ef7cce3 // fmls v3.2d, v7.2d, v23.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecSigmoidF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1408(R12), F24
+	FMOVQ 1424(R12), F25
+	FMOVQ 48(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 80(R12), F28
+	FMOVQ 96(R12), F29
+	FMOVQ 288(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8f421 // fmin v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8f442 // fmin v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8f463 // fmin v3.2d, v3.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	WORD $0x4e79f421 // fmax v1.2d, v1.2d, v25.2d
+	WORD $0x4e79f442 // fmax v2.2d, v2.2d, v25.2d
+	WORD $0x4e79f463 // fmax v3.2d, v3.2d, v25.2d
+	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
+	WORD $0x6ee0f821 // fneg v1.2d, v1.2d
+	WORD $0x6ee0f842 // fneg v2.2d, v2.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	FMOVQ 64(R12), F4
+	FMOVQ 64(R12), F5
+	FMOVQ 64(R12), F6
+	FMOVQ 64(R12), F7
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4e7acc25 // fmla v5.2d, v1.2d, v26.2d
+	WORD $0x4e7acc46 // fmla v6.2d, v2.2d, v26.2d
+	WORD $0x4e7acc67 // fmla v7.2d, v3.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efbd4a9 // fsub v9.2d, v5.2d, v27.2d
+	WORD $0x4efbd4ca // fsub v10.2d, v6.2d, v27.2d
+	WORD $0x4efbd4eb // fsub v11.2d, v7.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efccd21 // fmls v1.2d, v9.2d, v28.2d
+	WORD $0x4efccd42 // fmls v2.2d, v10.2d, v28.2d
+	WORD $0x4efccd63 // fmls v3.2d, v11.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	WORD $0x4efdcd21 // fmls v1.2d, v9.2d, v29.2d
+	WORD $0x4efdcd42 // fmls v2.2d, v10.2d, v29.2d
+	WORD $0x4efdcd63 // fmls v3.2d, v11.2d, v29.2d
+	FMOVQ 128(R12), F8
+	FMOVQ 128(R12), F9
+	FMOVQ 128(R12), F10
+	FMOVQ 128(R12), F11
+	FMOVQ 144(R12), F12
+	FMOVQ 144(R12), F13
+	FMOVQ 144(R12), F14
+	FMOVQ 144(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 160(R12), F8
+	FMOVQ 160(R12), F9
+	FMOVQ 160(R12), F10
+	FMOVQ 160(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 176(R12), F12
+	FMOVQ 176(R12), F13
+	FMOVQ 176(R12), F14
+	FMOVQ 176(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 192(R12), F8
+	FMOVQ 192(R12), F9
+	FMOVQ 192(R12), F10
+	FMOVQ 192(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 208(R12), F12
+	FMOVQ 208(R12), F13
+	FMOVQ 208(R12), F14
+	FMOVQ 208(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 224(R12), F8
+	FMOVQ 224(R12), F9
+	FMOVQ 224(R12), F10
+	FMOVQ 224(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 240(R12), F12
+	FMOVQ 240(R12), F13
+	FMOVQ 240(R12), F14
+	FMOVQ 240(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 256(R12), F8
+	FMOVQ 256(R12), F9
+	FMOVQ 256(R12), F10
+	FMOVQ 256(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 272(R12), F12
+	FMOVQ 272(R12), F13
+	FMOVQ 272(R12), F14
+	FMOVQ 272(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 288(R12), F8
+	FMOVQ 288(R12), F9
+	FMOVQ 288(R12), F10
+	FMOVQ 288(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 288(R12), F12
+	FMOVQ 288(R12), F13
+	FMOVQ 288(R12), F14
+	FMOVQ 288(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V5.D2, V5.D2
+	VSHL $52, V6.D2, V6.D2
+	VSHL $52, V7.D2, V7.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
+	WORD $0x6e67ddef // fmul v15.2d, v15.2d, v7.2d
+	WORD $0x4e7ed58c // fadd v12.2d, v12.2d, v30.2d
+	WORD $0x4e7ed5ad // fadd v13.2d, v13.2d, v30.2d
+	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
+	WORD $0x4e7ed5ef // fadd v15.2d, v15.2d, v30.2d
+	WORD $0x6e6cffcc // fdiv v12.2d, v30.2d, v12.2d
+	WORD $0x6e6dffcd // fdiv v13.2d, v30.2d, v13.2d
+	WORD $0x6e6effce // fdiv v14.2d, v30.2d, v14.2d
+	WORD $0x6e6fffcf // fdiv v15.2d, v30.2d, v15.2d
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	FMOVQ 128(R12), F8
+	FMOVQ 144(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 160(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 176(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 192(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 208(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 224(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 240(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 256(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 272(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 288(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e7ed58c // fadd v12.2d, v12.2d, v30.2d
+	WORD $0x6e6cffcc // fdiv v12.2d, v30.2d, v12.2d
+	FMOVQ F12, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ef8f400 // fmin v0.2d, v0.2d, v24.2d
+	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
+	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
+	FMOVQ 64(R12), F4
+	WORD $0x4e7acc04 // fmla v4.2d, v0.2d, v26.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efccd00 // fmls v0.2d, v8.2d, v28.2d
+	WORD $0x4efdcd00 // fmls v0.2d, v8.2d, v29.2d
+	FMOVQ 128(R12), F8
+	FMOVQ 144(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 160(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 176(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 192(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 208(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 224(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 240(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 256(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 272(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 288(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e7ed58c // fadd v12.2d, v12.2d, v30.2d
+	WORD $0x6e6cffcc // fdiv v12.2d, v30.2d, v12.2d
+	FMOVD F12, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecAddGeluF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 944(R12), F24
+	FMOVQ 64(R12), F25
+	FMOVQ 0(R12), F26
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 960(R12), F13
+	FMOVQ 960(R12), F14
+	FMOVQ 960(R12), F15
+	FMOVQ 976(R12), F16
+	FMOVQ 976(R12), F17
+	FMOVQ 976(R12), F18
+	FMOVQ 976(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 992(R12), F12
+	FMOVQ 992(R12), F13
+	FMOVQ 992(R12), F14
+	FMOVQ 992(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1008(R12), F16
+	FMOVQ 1008(R12), F17
+	FMOVQ 1008(R12), F18
+	FMOVQ 1008(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1024(R12), F12
+	FMOVQ 1024(R12), F13
+	FMOVQ 1024(R12), F14
+	FMOVQ 1024(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1040(R12), F16
+	FMOVQ 1040(R12), F17
+	FMOVQ 1040(R12), F18
+	FMOVQ 1040(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1056(R12), F12
+	FMOVQ 1056(R12), F13
+	FMOVQ 1056(R12), F14
+	FMOVQ 1056(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1072(R12), F16
+	FMOVQ 1072(R12), F17
+	FMOVQ 1072(R12), F18
+	FMOVQ 1072(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1088(R12), F12
+	FMOVQ 1088(R12), F13
+	FMOVQ 1088(R12), F14
+	FMOVQ 1088(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1104(R12), F16
+	FMOVQ 1104(R12), F17
+	FMOVQ 1104(R12), F18
+	FMOVQ 1104(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1120(R12), F12
+	FMOVQ 1120(R12), F13
+	FMOVQ 1120(R12), F14
+	FMOVQ 1120(R12), F15
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e6bce6f // fmla v15.2d, v19.2d, v11.2d
+	FMOVQ 1136(R12), F16
+	FMOVQ 1136(R12), F17
+	FMOVQ 1136(R12), F18
+	FMOVQ 1136(R12), F19
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd2 // fmla v18.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf3 // fmla v19.2d, v15.2d, v11.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1152(R12), F13
+	FMOVQ 1152(R12), F14
+	FMOVQ 1152(R12), F15
+	FMOVQ 1168(R12), F20
+	FMOVQ 1168(R12), F21
+	FMOVQ 1168(R12), F22
+	FMOVQ 1168(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1184(R12), F12
+	FMOVQ 1184(R12), F13
+	FMOVQ 1184(R12), F14
+	FMOVQ 1184(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1200(R12), F20
+	FMOVQ 1200(R12), F21
+	FMOVQ 1200(R12), F22
+	FMOVQ 1200(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1216(R12), F12
+	FMOVQ 1216(R12), F13
+	FMOVQ 1216(R12), F14
+	FMOVQ 1216(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1232(R12), F20
+	FMOVQ 1232(R12), F21
+	FMOVQ 1232(R12), F22
+	FMOVQ 1232(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1248(R12), F12
+	FMOVQ 1248(R12), F13
+	FMOVQ 1248(R12), F14
+	FMOVQ 1248(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1264(R12), F20
+	FMOVQ 1264(R12), F21
+	FMOVQ 1264(R12), F22
+	FMOVQ 1264(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1280(R12), F12
+	FMOVQ 1280(R12), F13
+	FMOVQ 1280(R12), F14
+	FMOVQ 1280(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1296(R12), F20
+	FMOVQ 1296(R12), F21
+	FMOVQ 1296(R12), F22
+	FMOVQ 1296(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	FMOVQ 1312(R12), F12
+	FMOVQ 1312(R12), F13
+	FMOVQ 1312(R12), F14
+	FMOVQ 1312(R12), F15
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
+	WORD $0x4e6acece // fmla v14.2d, v22.2d, v10.2d
+	WORD $0x4e6bceef // fmla v15.2d, v23.2d, v11.2d
+	FMOVQ 1328(R12), F20
+	FMOVQ 1328(R12), F21
+	FMOVQ 1328(R12), F22
+	FMOVQ 1328(R12), F23
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e6acdd6 // fmla v22.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf7 // fmla v23.2d, v15.2d, v11.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e65ceb1 // fmla v17.2d, v21.2d, v5.2d
+	WORD $0x4e66ced2 // fmla v18.2d, v22.2d, v6.2d
+	WORD $0x4e67cef3 // fmla v19.2d, v23.2d, v7.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4e79d629 // fadd v9.2d, v17.2d, v25.2d
+	WORD $0x4e79d64a // fadd v10.2d, v18.2d, v25.2d
+	WORD $0x4e79d66b // fadd v11.2d, v19.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4ef9d52d // fsub v13.2d, v9.2d, v25.2d
+	WORD $0x4ef9d54e // fsub v14.2d, v10.2d, v25.2d
+	WORD $0x4ef9d56f // fsub v15.2d, v11.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	WORD $0x4eedd631 // fsub v17.2d, v17.2d, v13.2d
+	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
+	WORD $0x4eefd673 // fsub v19.2d, v19.2d, v15.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 736(R12), F13
+	FMOVQ 736(R12), F14
+	FMOVQ 736(R12), F15
+	FMOVQ 752(R12), F20
+	FMOVQ 752(R12), F21
+	FMOVQ 752(R12), F22
+	FMOVQ 752(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 768(R12), F12
+	FMOVQ 768(R12), F13
+	FMOVQ 768(R12), F14
+	FMOVQ 768(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 784(R12), F20
+	FMOVQ 784(R12), F21
+	FMOVQ 784(R12), F22
+	FMOVQ 784(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 800(R12), F12
+	FMOVQ 800(R12), F13
+	FMOVQ 800(R12), F14
+	FMOVQ 800(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 816(R12), F20
+	FMOVQ 816(R12), F21
+	FMOVQ 816(R12), F22
+	FMOVQ 816(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 832(R12), F12
+	FMOVQ 832(R12), F13
+	FMOVQ 832(R12), F14
+	FMOVQ 832(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 848(R12), F20
+	FMOVQ 848(R12), F21
+	FMOVQ 848(R12), F22
+	FMOVQ 848(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 864(R12), F12
+	FMOVQ 864(R12), F13
+	FMOVQ 864(R12), F14
+	FMOVQ 864(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 880(R12), F20
+	FMOVQ 880(R12), F21
+	FMOVQ 880(R12), F22
+	FMOVQ 880(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	FMOVQ 896(R12), F12
+	FMOVQ 896(R12), F13
+	FMOVQ 896(R12), F14
+	FMOVQ 896(R12), F15
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e72cece // fmla v14.2d, v22.2d, v18.2d
+	WORD $0x4e73ceef // fmla v15.2d, v23.2d, v19.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	WORD $0x4e71cdb5 // fmla v21.2d, v13.2d, v17.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e73cdf7 // fmla v23.2d, v15.2d, v19.2d
+	VSHL $52, V8.D2, V8.D2
+	VSHL $52, V9.D2, V9.D2
+	VSHL $52, V10.D2, V10.D2
+	VSHL $52, V11.D2, V11.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x6e69deb5 // fmul v21.2d, v21.2d, v9.2d
+	WORD $0x6e6aded6 // fmul v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bdef7 // fmul v23.2d, v23.2d, v11.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7af421 // fmax v1.2d, v1.2d, v26.2d
+	WORD $0x4e7af442 // fmax v2.2d, v2.2d, v26.2d
+	WORD $0x4e7af463 // fmax v3.2d, v3.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	WORD $0x4ee5cea1 // fmls v1.2d, v21.2d, v5.2d
+	WORD $0x4ee6cec2 // fmls v2.2d, v22.2d, v6.2d
+	WORD $0x4ee7cee3 // fmls v3.2d, v23.2d, v7.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	FMOVQ (R10), F4
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 976(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 992(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1008(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1024(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1040(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1056(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1072(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1088(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1104(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1120(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1136(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1168(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1184(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1200(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1216(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1232(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1248(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1264(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1280(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1296(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1312(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1328(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	FMOVD (R10), F4
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ 960(R12), F12
+	FMOVQ 976(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 992(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1008(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1024(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1040(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1056(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1072(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1088(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1104(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1120(R12), F12
+	WORD $0x4e68ce0c // fmla v12.2d, v16.2d, v8.2d
+	FMOVQ 1136(R12), F16
+	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
+	FMOVQ 1152(R12), F12
+	FMOVQ 1168(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1184(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1200(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1216(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1232(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1248(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1264(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1280(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1296(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	FMOVQ 1312(R12), F12
+	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
+	FMOVQ 1328(R12), F20
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
+	WORD $0x4e79d608 // fadd v8.2d, v16.2d, v25.2d
+	WORD $0x4ef9d50c // fsub v12.2d, v8.2d, v25.2d
+	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
+	FMOVQ 736(R12), F12
+	FMOVQ 752(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 768(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 784(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 800(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 816(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 832(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 848(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 864(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 880(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	FMOVQ 896(R12), F12
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
+	VSHL $52, V8.D2, V8.D2
+	WORD $0x6e68de94 // fmul v20.2d, v20.2d, v8.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4ee4ce80 // fmls v0.2d, v20.2d, v4.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecAddSiluF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1392(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 288(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	WORD $0x6ee0f8a9 // fneg v9.2d, v5.2d
+	WORD $0x6ee0f8ca // fneg v10.2d, v6.2d
+	WORD $0x6ee0f8eb // fneg v11.2d, v7.2d
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4e79cd2d // fmla v13.2d, v9.2d, v25.2d
+	WORD $0x4e79cd4e // fmla v14.2d, v10.2d, v25.2d
+	WORD $0x4e79cd6f // fmla v15.2d, v11.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efad5b1 // fsub v17.2d, v13.2d, v26.2d
+	WORD $0x4efad5d2 // fsub v18.2d, v14.2d, v26.2d
+	WORD $0x4efad5f3 // fsub v19.2d, v15.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efbce29 // fmls v9.2d, v17.2d, v27.2d
+	WORD $0x4efbce4a // fmls v10.2d, v18.2d, v27.2d
+	WORD $0x4efbce6b // fmls v11.2d, v19.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	WORD $0x4efcce29 // fmls v9.2d, v17.2d, v28.2d
+	WORD $0x4efcce4a // fmls v10.2d, v18.2d, v28.2d
+	WORD $0x4efcce6b // fmls v11.2d, v19.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 224(R12), F16
+	FMOVQ 224(R12), F17
+	FMOVQ 224(R12), F18
+	FMOVQ 224(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 240(R12), F20
+	FMOVQ 240(R12), F21
+	FMOVQ 240(R12), F22
+	FMOVQ 240(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 256(R12), F16
+	FMOVQ 256(R12), F17
+	FMOVQ 256(R12), F18
+	FMOVQ 256(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 272(R12), F20
+	FMOVQ 272(R12), F21
+	FMOVQ 272(R12), F22
+	FMOVQ 272(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 288(R12), F16
+	FMOVQ 288(R12), F17
+	FMOVQ 288(R12), F18
+	FMOVQ 288(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	VSHL $52, V12.D2, V12.D2
+	VSHL $52, V13.D2, V13.D2
+	VSHL $52, V14.D2, V14.D2
+	VSHL $52, V15.D2, V15.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x6e6ddeb5 // fmul v21.2d, v21.2d, v13.2d
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	WORD $0x6e6fdef7 // fmul v23.2d, v23.2d, v15.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x4e7dd6a9 // fadd v9.2d, v21.2d, v29.2d
+	WORD $0x4e7dd6ca // fadd v10.2d, v22.2d, v29.2d
+	WORD $0x4e7dd6eb // fadd v11.2d, v23.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
+	WORD $0x6e6afed6 // fdiv v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bfef7 // fdiv v23.2d, v23.2d, v11.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4e7ef421 // fmax v1.2d, v1.2d, v30.2d
+	WORD $0x4e7ef442 // fmax v2.2d, v2.2d, v30.2d
+	WORD $0x4e7ef463 // fmax v3.2d, v3.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	WORD $0x4ef5cca1 // fmls v1.2d, v5.2d, v21.2d
+	WORD $0x4ef6ccc2 // fmls v2.2d, v6.2d, v22.2d
+	WORD $0x4ef7cce3 // fmls v3.2d, v7.2d, v23.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	FMOVQ (R10), F4
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	FMOVD (R10), F4
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+// func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+TEXT ·vecSiluMulF64NEON(SB), NOSPLIT, $0-81
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD ldd+24(FP), R3
+	MOVD lds+32(FP), R4
+	MOVD ldy+40(FP), R5
+	MOVD m+48(FP), R6
+	MOVD n+56(FP), R7
+	LSL $3, R3, R3
+	LSL $3, R4, R4
+	LSL $3, R5, R5
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1392(R12), F24
+	FMOVQ 48(R12), F25
+	FMOVQ 64(R12), F26
+	FMOVQ 80(R12), F27
+	FMOVQ 96(R12), F28
+	FMOVQ 288(R12), F29
+	FMOVQ 0(R12), F30
+
+row:
+	MOVD R0, R8
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R7, R11
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ee0f825 // fabs v5.2d, v1.2d
+	WORD $0x4ee0f846 // fabs v6.2d, v2.2d
+	WORD $0x4ee0f867 // fabs v7.2d, v3.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x4ef8f4a5 // fmin v5.2d, v5.2d, v24.2d
+	WORD $0x4ef8f4c6 // fmin v6.2d, v6.2d, v24.2d
+	WORD $0x4ef8f4e7 // fmin v7.2d, v7.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	WORD $0x6ee0f8a9 // fneg v9.2d, v5.2d
+	WORD $0x6ee0f8ca // fneg v10.2d, v6.2d
+	WORD $0x6ee0f8eb // fneg v11.2d, v7.2d
+	FMOVQ 64(R12), F12
+	FMOVQ 64(R12), F13
+	FMOVQ 64(R12), F14
+	FMOVQ 64(R12), F15
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4e79cd2d // fmla v13.2d, v9.2d, v25.2d
+	WORD $0x4e79cd4e // fmla v14.2d, v10.2d, v25.2d
+	WORD $0x4e79cd6f // fmla v15.2d, v11.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efad5b1 // fsub v17.2d, v13.2d, v26.2d
+	WORD $0x4efad5d2 // fsub v18.2d, v14.2d, v26.2d
+	WORD $0x4efad5f3 // fsub v19.2d, v15.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efbce29 // fmls v9.2d, v17.2d, v27.2d
+	WORD $0x4efbce4a // fmls v10.2d, v18.2d, v27.2d
+	WORD $0x4efbce6b // fmls v11.2d, v19.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	WORD $0x4efcce29 // fmls v9.2d, v17.2d, v28.2d
+	WORD $0x4efcce4a // fmls v10.2d, v18.2d, v28.2d
+	WORD $0x4efcce6b // fmls v11.2d, v19.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 128(R12), F17
+	FMOVQ 128(R12), F18
+	FMOVQ 128(R12), F19
+	FMOVQ 144(R12), F20
+	FMOVQ 144(R12), F21
+	FMOVQ 144(R12), F22
+	FMOVQ 144(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 160(R12), F16
+	FMOVQ 160(R12), F17
+	FMOVQ 160(R12), F18
+	FMOVQ 160(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 176(R12), F20
+	FMOVQ 176(R12), F21
+	FMOVQ 176(R12), F22
+	FMOVQ 176(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 192(R12), F16
+	FMOVQ 192(R12), F17
+	FMOVQ 192(R12), F18
+	FMOVQ 192(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 208(R12), F20
+	FMOVQ 208(R12), F21
+	FMOVQ 208(R12), F22
+	FMOVQ 208(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 224(R12), F16
+	FMOVQ 224(R12), F17
+	FMOVQ 224(R12), F18
+	FMOVQ 224(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 240(R12), F20
+	FMOVQ 240(R12), F21
+	FMOVQ 240(R12), F22
+	FMOVQ 240(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 256(R12), F16
+	FMOVQ 256(R12), F17
+	FMOVQ 256(R12), F18
+	FMOVQ 256(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 272(R12), F20
+	FMOVQ 272(R12), F21
+	FMOVQ 272(R12), F22
+	FMOVQ 272(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	FMOVQ 288(R12), F16
+	FMOVQ 288(R12), F17
+	FMOVQ 288(R12), F18
+	FMOVQ 288(R12), F19
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	WORD $0x4e69ceb1 // fmla v17.2d, v21.2d, v9.2d
+	WORD $0x4e6aced2 // fmla v18.2d, v22.2d, v10.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	FMOVQ 288(R12), F20
+	FMOVQ 288(R12), F21
+	FMOVQ 288(R12), F22
+	FMOVQ 288(R12), F23
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	WORD $0x4e69ce35 // fmla v21.2d, v17.2d, v9.2d
+	WORD $0x4e6ace56 // fmla v22.2d, v18.2d, v10.2d
+	WORD $0x4e6bce77 // fmla v23.2d, v19.2d, v11.2d
+	VSHL $52, V12.D2, V12.D2
+	VSHL $52, V13.D2, V13.D2
+	VSHL $52, V14.D2, V14.D2
+	VSHL $52, V15.D2, V15.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x6e6ddeb5 // fmul v21.2d, v21.2d, v13.2d
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	WORD $0x6e6fdef7 // fmul v23.2d, v23.2d, v15.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x4e7dd6a9 // fadd v9.2d, v21.2d, v29.2d
+	WORD $0x4e7dd6ca // fadd v10.2d, v22.2d, v29.2d
+	WORD $0x4e7dd6eb // fadd v11.2d, v23.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
+	WORD $0x6e6afed6 // fdiv v22.2d, v22.2d, v10.2d
+	WORD $0x6e6bfef7 // fdiv v23.2d, v23.2d, v11.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4e7ef421 // fmax v1.2d, v1.2d, v30.2d
+	WORD $0x4e7ef442 // fmax v2.2d, v2.2d, v30.2d
+	WORD $0x4e7ef463 // fmax v3.2d, v3.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	WORD $0x4ef5cca1 // fmls v1.2d, v5.2d, v21.2d
+	WORD $0x4ef6ccc2 // fmls v2.2d, v6.2d, v22.2d
+	WORD $0x4ef7cce3 // fmls v3.2d, v7.2d, v23.2d
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	WORD $0x6e65dc21 // fmul v1.2d, v1.2d, v5.2d
+	WORD $0x6e66dc42 // fmul v2.2d, v2.2d, v6.2d
+	WORD $0x6e67dc63 // fmul v3.2d, v3.2d, v7.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVQ (R10), F4
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ee0f804 // fabs v4.2d, v0.2d
+	WORD $0x4ef8f484 // fmin v4.2d, v4.2d, v24.2d
+	WORD $0x6ee0f888 // fneg v8.2d, v4.2d
+	FMOVQ 64(R12), F12
+	WORD $0x4e79cd0c // fmla v12.2d, v8.2d, v25.2d
+	WORD $0x4efad590 // fsub v16.2d, v12.2d, v26.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x4efcce08 // fmls v8.2d, v16.2d, v28.2d
+	FMOVQ 128(R12), F16
+	FMOVQ 144(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 160(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 176(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 192(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 208(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 224(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 240(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 256(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 272(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	FMOVQ 288(R12), F16
+	WORD $0x4e68ce90 // fmla v16.2d, v20.2d, v8.2d
+	FMOVQ 288(R12), F20
+	WORD $0x4e68ce14 // fmla v20.2d, v16.2d, v8.2d
+	VSHL $52, V12.D2, V12.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	WORD $0x4e7dd688 // fadd v8.2d, v20.2d, v29.2d
+	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4ef4cc80 // fmls v0.2d, v4.2d, v20.2d
+	FMOVD (R10), F4
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	ADD R3, R0, R0
+	ADD R4, R1, R1
+	ADD R5, R2, R2
+	SUBS $1, R6, R6
+	BNE row
+	RET
+
+DATA vecConstF64NEON<>+0(SB)/8, $0x0000000000000000
+DATA vecConstF64NEON<>+8(SB)/8, $0x0000000000000000
+DATA vecConstF64NEON<>+16(SB)/8, $0x4086300000000000
+DATA vecConstF64NEON<>+24(SB)/8, $0x4086300000000000
+DATA vecConstF64NEON<>+32(SB)/8, $0xc087500000000000
+DATA vecConstF64NEON<>+40(SB)/8, $0xc087500000000000
+DATA vecConstF64NEON<>+48(SB)/8, $0x3ff71547652b82fe
+DATA vecConstF64NEON<>+56(SB)/8, $0x3ff71547652b82fe
+DATA vecConstF64NEON<>+64(SB)/8, $0x43380000000003ff
+DATA vecConstF64NEON<>+72(SB)/8, $0x43380000000003ff
+DATA vecConstF64NEON<>+80(SB)/8, $0x3fe62e42fee00000
+DATA vecConstF64NEON<>+88(SB)/8, $0x3fe62e42fee00000
+DATA vecConstF64NEON<>+96(SB)/8, $0x3dea39ef35793c76
+DATA vecConstF64NEON<>+104(SB)/8, $0x3dea39ef35793c76
+DATA vecConstF64NEON<>+112(SB)/8, $0x3fe0000000000000
+DATA vecConstF64NEON<>+120(SB)/8, $0x3fe0000000000000
+DATA vecConstF64NEON<>+128(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstF64NEON<>+136(SB)/8, $0x3e5ae6ba92036db0
+DATA vecConstF64NEON<>+144(SB)/8, $0x3e928a1d8170e1ba
+DATA vecConstF64NEON<>+152(SB)/8, $0x3e928a1d8170e1ba
+DATA vecConstF64NEON<>+160(SB)/8, $0x3ec71de87ff7e3f4
+DATA vecConstF64NEON<>+168(SB)/8, $0x3ec71de87ff7e3f4
+DATA vecConstF64NEON<>+176(SB)/8, $0x3efa019a776cebdd
+DATA vecConstF64NEON<>+184(SB)/8, $0x3efa019a776cebdd
+DATA vecConstF64NEON<>+192(SB)/8, $0x3f2a01a01751a7e0
+DATA vecConstF64NEON<>+200(SB)/8, $0x3f2a01a01751a7e0
+DATA vecConstF64NEON<>+208(SB)/8, $0x3f56c16c17ed9500
+DATA vecConstF64NEON<>+216(SB)/8, $0x3f56c16c17ed9500
+DATA vecConstF64NEON<>+224(SB)/8, $0x3f81111111118f95
+DATA vecConstF64NEON<>+232(SB)/8, $0x3f81111111118f95
+DATA vecConstF64NEON<>+240(SB)/8, $0x3fa55555555522c0
+DATA vecConstF64NEON<>+248(SB)/8, $0x3fa55555555522c0
+DATA vecConstF64NEON<>+256(SB)/8, $0x3fc5555555555539
+DATA vecConstF64NEON<>+264(SB)/8, $0x3fc5555555555539
+DATA vecConstF64NEON<>+272(SB)/8, $0x3fe0000000000005
+DATA vecConstF64NEON<>+280(SB)/8, $0x3fe0000000000005
+DATA vecConstF64NEON<>+288(SB)/8, $0x3ff0000000000000
+DATA vecConstF64NEON<>+296(SB)/8, $0x3ff0000000000000
+DATA vecConstF64NEON<>+304(SB)/8, $0x4018000000000000
+DATA vecConstF64NEON<>+312(SB)/8, $0x4018000000000000
+DATA vecConstF64NEON<>+320(SB)/8, $0x8000000000000000
+DATA vecConstF64NEON<>+328(SB)/8, $0x8000000000000000
+DATA vecConstF64NEON<>+336(SB)/8, $0xbcd45c79ed5f3fe8
+DATA vecConstF64NEON<>+344(SB)/8, $0xbcd45c79ed5f3fe8
+DATA vecConstF64NEON<>+352(SB)/8, $0xbd76736407da4845
+DATA vecConstF64NEON<>+360(SB)/8, $0xbd76736407da4845
+DATA vecConstF64NEON<>+368(SB)/8, $0xbde8c111677d2d73
+DATA vecConstF64NEON<>+376(SB)/8, $0xbde8c111677d2d73
+DATA vecConstF64NEON<>+384(SB)/8, $0xbe3ef7c0a161ae4d
+DATA vecConstF64NEON<>+392(SB)/8, $0xbe3ef7c0a161ae4d
+DATA vecConstF64NEON<>+400(SB)/8, $0xbe7974f9cbbbe6af
+DATA vecConstF64NEON<>+408(SB)/8, $0xbe7974f9cbbbe6af
+DATA vecConstF64NEON<>+416(SB)/8, $0xbe8a90684379f0be
+DATA vecConstF64NEON<>+424(SB)/8, $0xbe8a90684379f0be
+DATA vecConstF64NEON<>+432(SB)/8, $0x3ec51392edca5f00
+DATA vecConstF64NEON<>+440(SB)/8, $0x3ec51392edca5f00
+DATA vecConstF64NEON<>+448(SB)/8, $0xbed49e247dabbb1c
+DATA vecConstF64NEON<>+456(SB)/8, $0xbed49e247dabbb1c
+DATA vecConstF64NEON<>+464(SB)/8, $0xbf1863f2ee12339a
+DATA vecConstF64NEON<>+472(SB)/8, $0xbf1863f2ee12339a
+DATA vecConstF64NEON<>+480(SB)/8, $0x3f4be5d1bfaa2d4b
+DATA vecConstF64NEON<>+488(SB)/8, $0x3f4be5d1bfaa2d4b
+DATA vecConstF64NEON<>+496(SB)/8, $0x3f33c76ef2f25ed7
+DATA vecConstF64NEON<>+504(SB)/8, $0x3f33c76ef2f25ed7
+DATA vecConstF64NEON<>+512(SB)/8, $0xbfc2fa7eecb2a38b
+DATA vecConstF64NEON<>+520(SB)/8, $0xbfc2fa7eecb2a38b
+DATA vecConstF64NEON<>+528(SB)/8, $0xbffa0be83d8d032d
+DATA vecConstF64NEON<>+536(SB)/8, $0xbffa0be83d8d032d
+DATA vecConstF64NEON<>+544(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstF64NEON<>+552(SB)/8, $0x3d2f46081b41dc49
+DATA vecConstF64NEON<>+560(SB)/8, $0x3db4013483db394b
+DATA vecConstF64NEON<>+568(SB)/8, $0x3db4013483db394b
+DATA vecConstF64NEON<>+576(SB)/8, $0x3e1682c9450449fc
+DATA vecConstF64NEON<>+584(SB)/8, $0x3e1682c9450449fc
+DATA vecConstF64NEON<>+592(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstF64NEON<>+600(SB)/8, $0x3e603c92e3ca9606
+DATA vecConstF64NEON<>+608(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstF64NEON<>+616(SB)/8, $0x3e8b7353b3db2bd0
+DATA vecConstF64NEON<>+624(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstF64NEON<>+632(SB)/8, $0xbea0485e64ce75ee
+DATA vecConstF64NEON<>+640(SB)/8, $0xbed127da395529ae
+DATA vecConstF64NEON<>+648(SB)/8, $0xbed127da395529ae
+DATA vecConstF64NEON<>+656(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstF64NEON<>+664(SB)/8, $0x3f067b9fad25e42e
+DATA vecConstF64NEON<>+672(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstF64NEON<>+680(SB)/8, $0xbf0393028bc3fe3d
+DATA vecConstF64NEON<>+688(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstF64NEON<>+696(SB)/8, $0xbf640bf564e8e9c3
+DATA vecConstF64NEON<>+704(SB)/8, $0x3f9c4242d087477b
+DATA vecConstF64NEON<>+712(SB)/8, $0x3f9c4242d087477b
+DATA vecConstF64NEON<>+720(SB)/8, $0xbfed63ed749958b0
+DATA vecConstF64NEON<>+728(SB)/8, $0xbfed63ed749958b0
+DATA vecConstF64NEON<>+736(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstF64NEON<>+744(SB)/8, $0x3dfe8caba2e294ab
+DATA vecConstF64NEON<>+752(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstF64NEON<>+760(SB)/8, $0x3e3e605d28d4eccb
+DATA vecConstF64NEON<>+768(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstF64NEON<>+776(SB)/8, $0x3e7b525a091d4cab
+DATA vecConstF64NEON<>+784(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstF64NEON<>+792(SB)/8, $0x3eb62bfd4b4acb00
+DATA vecConstF64NEON<>+800(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstF64NEON<>+808(SB)/8, $0x3eeffcbfc1ea40dc
+DATA vecConstF64NEON<>+816(SB)/8, $0x3f24309130958e80
+DATA vecConstF64NEON<>+824(SB)/8, $0x3f24309130958e80
+DATA vecConstF64NEON<>+832(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstF64NEON<>+840(SB)/8, $0x3f55d87fe78b2119
+DATA vecConstF64NEON<>+848(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstF64NEON<>+856(SB)/8, $0x3f83b2ab6fba1e40
+DATA vecConstF64NEON<>+864(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstF64NEON<>+872(SB)/8, $0x3fac6b08d704a08e
+DATA vecConstF64NEON<>+880(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstF64NEON<>+888(SB)/8, $0x3fcebfbdff82c598
+DATA vecConstF64NEON<>+896(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstF64NEON<>+904(SB)/8, $0x3fe62e42fefa39ef
+DATA vecConstF64NEON<>+912(SB)/8, $0x4034000000000000
+DATA vecConstF64NEON<>+920(SB)/8, $0x4034000000000000
+DATA vecConstF64NEON<>+928(SB)/8, $0x4000000000000000
+DATA vecConstF64NEON<>+936(SB)/8, $0x4000000000000000
+DATA vecConstF64NEON<>+944(SB)/8, $0x402552d482b5e1ad
+DATA vecConstF64NEON<>+952(SB)/8, $0x402552d482b5e1ad
+DATA vecConstF64NEON<>+960(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstF64NEON<>+968(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstF64NEON<>+976(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstF64NEON<>+984(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstF64NEON<>+992(SB)/8, $0x3d845debe74fb38e
+DATA vecConstF64NEON<>+1000(SB)/8, $0x3d845debe74fb38e
+DATA vecConstF64NEON<>+1008(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstF64NEON<>+1016(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstF64NEON<>+1024(SB)/8, $0xbe49822402e6da73
+DATA vecConstF64NEON<>+1032(SB)/8, $0xbe49822402e6da73
+DATA vecConstF64NEON<>+1040(SB)/8, $0xbe784c972d78d034
+DATA vecConstF64NEON<>+1048(SB)/8, $0xbe784c972d78d034
+DATA vecConstF64NEON<>+1056(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstF64NEON<>+1064(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstF64NEON<>+1072(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstF64NEON<>+1080(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstF64NEON<>+1088(SB)/8, $0xbf340c0238afee0f
+DATA vecConstF64NEON<>+1096(SB)/8, $0xbf340c0238afee0f
+DATA vecConstF64NEON<>+1104(SB)/8, $0x3f7c4242c876560f
+DATA vecConstF64NEON<>+1112(SB)/8, $0x3f7c4242c876560f
+DATA vecConstF64NEON<>+1120(SB)/8, $0xbfdd63ed74998264
+DATA vecConstF64NEON<>+1128(SB)/8, $0xbfdd63ed74998264
+DATA vecConstF64NEON<>+1136(SB)/8, $0xbff0000000000000
+DATA vecConstF64NEON<>+1144(SB)/8, $0xbff0000000000000
+DATA vecConstF64NEON<>+1152(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstF64NEON<>+1160(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstF64NEON<>+1168(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstF64NEON<>+1176(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstF64NEON<>+1184(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstF64NEON<>+1192(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstF64NEON<>+1200(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstF64NEON<>+1208(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstF64NEON<>+1216(SB)/8, $0x3e22605d63f2d744
+DATA vecConstF64NEON<>+1224(SB)/8, $0x3e22605d63f2d744
+DATA vecConstF64NEON<>+1232(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstF64NEON<>+1240(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstF64NEON<>+1248(SB)/8, $0xbe73d80082884277
+DATA vecConstF64NEON<>+1256(SB)/8, $0xbe73d80082884277
+DATA vecConstF64NEON<>+1264(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstF64NEON<>+1272(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstF64NEON<>+1280(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstF64NEON<>+1288(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstF64NEON<>+1296(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstF64NEON<>+1304(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstF64NEON<>+1312(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstF64NEON<>+1320(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstF64NEON<>+1328(SB)/8, $0xbff26aec21bce723
+DATA vecConstF64NEON<>+1336(SB)/8, $0xbff26aec21bce723
+DATA vecConstF64NEON<>+1344(SB)/8, $0x40352715a3d67efb
+DATA vecConstF64NEON<>+1352(SB)/8, $0x40352715a3d67efb
+DATA vecConstF64NEON<>+1360(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstF64NEON<>+1368(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstF64NEON<>+1376(SB)/8, $0xc0026aec21bce75a
+DATA vecConstF64NEON<>+1384(SB)/8, $0xc0026aec21bce75a
+DATA vecConstF64NEON<>+1392(SB)/8, $0x408628b76e3a7b61
+DATA vecConstF64NEON<>+1400(SB)/8, $0x408628b76e3a7b61
+DATA vecConstF64NEON<>+1408(SB)/8, $0x4086200000000000
+DATA vecConstF64NEON<>+1416(SB)/8, $0x4086200000000000
+DATA vecConstF64NEON<>+1424(SB)/8, $0xc086200000000000
+DATA vecConstF64NEON<>+1432(SB)/8, $0xc086200000000000
+GLOBL vecConstF64NEON<>(SB), RODATA|NOPTR, $1440

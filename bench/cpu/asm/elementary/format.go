@@ -2,7 +2,10 @@
 // tanh and both forms of GELU, and the facts of the formats they were fitted for.
 package elementary
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Format is a floating-point format with its polynomials.
 type Format struct {
@@ -87,6 +90,15 @@ func GeluTanhExponent() (c1, c3 float64) {
 func (f Format) GeluTanhMax() float64 {
 	c1, c3 := GeluTanhExponent()
 	return bisect(0, 100, func(x float64) bool { return x*(c1+c3*x*x) > -float64(f.Bias) })
+}
+
+// Negated are the coefficients of -p.
+func Negated(c []float64) []float64 {
+	c = slices.Clone(c)
+	for i := range c {
+		c[i] = -c[i]
+	}
+	return c
 }
 
 // bisect is the largest number from lo to hi for which it holds, as it does below.

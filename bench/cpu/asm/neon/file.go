@@ -11,6 +11,8 @@ import (
 type file struct {
 	text bytes.Buffer
 	args map[string]int // offset in the frame, of the present function
+
+	table []uint64 // constants, of one element type
 }
 
 func newFile() *file {

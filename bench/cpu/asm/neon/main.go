@@ -31,7 +31,10 @@ func kernelFiles() map[string]func(*file) {
 			t.transpose(f)
 			t.copyRows(f)
 		}
-		files[fmt.Sprintf("vec_f%d_neon", 8*t.size)] = t.maps
+		files[fmt.Sprintf("vec_f%d_neon", 8*t.size)] = func(f *file) {
+			t.maps(f)
+			t.constants(f)
+		}
 	}
 	for _, t := range narrows {
 		files[t.file()] = t.emit

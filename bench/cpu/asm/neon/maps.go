@@ -2,109 +2,122 @@ package main
 
 import "fmt"
 
-// mapped is an element-wise operation on an m x n matrix, dst[i][j] = f(src[i][j], y[i][j], a, b), of
-// vectors of it.
+// mapped is an element-wise operation on an m x n matrix, dst[i][j] = f(src[i][j], y[i][j], a, b).
 type mapped struct {
-	name string
-	y    bool // whether it reads y; all but Set read src
-	f    func(x, y int)
+	name   string
+	unroll int // vectors in a batch
+	y      bool
+	noSrc  bool
+	f      func(b *batch, x vector, y func() vector) vector
 }
 
-// Vectors of x are in the first registers and those of y behind them; then come constants.
-const (
-	mapUnroll = 8
-	mapY      = mapUnroll
-	mapA      = 2 * mapUnroll
-	mapB      = mapA + 1
-	mapZero   = mapA + 2
-)
+// Operations that take an instruction or two are bound by loads and stores, and have a batch as long as
+// that of several iterations; those of math.go need six registers for a vector.
+const simple, long = 8, 4
 
 func (t target) maps(f *file) {
-	three := func(name string, d, n, m int) { f.three(t.op(name), d, n, m) }
-	with := func(name string) func(x, y int) { return func(x, y int) { three(name, x, x, y) } }
-	floor := func(x int) { three("fmax", x, x, mapZero) } // NaN stays NaN
+	three := func(name string) func(b *batch, x vector, y func() vector) vector {
+		return func(b *batch, x vector, y func() vector) vector { b.op(name, x, x, y()); return x }
+	}
+	floor := func(b *batch, x vector) vector { b.op("fmax", x, x, b.num(0)); return x } // NaN stays NaN
+	scale := func(b *batch, x vector) vector { b.op("fmul", x, x, b.argument("a")); return x }
+	sum := func(b *batch, x vector, y func() vector) vector {
+		with := y()
+		b.op("fadd", x, x, with)
+		b.free(with)
+		return x
+	}
+	type batched = func(b *batch, x vector) vector
+	alone := func(f batched) func(b *batch, x vector, y func() vector) vector {
+		return func(b *batch, x vector, _ func() vector) vector { return f(b, x) }
+	}
+	ofSum := func(f batched) func(b *batch, x vector, y func() vector) vector {
+		return func(b *batch, x vector, y func() vector) vector { return f(b, sum(b, x, y)) }
+	}
 	for _, k := range []mapped{
-		{"Relu", false, func(x, _ int) { floor(x) }},
-		{"Scale", false, func(x, _ int) { three("fmul", x, x, mapA) }},
-		{"Affine", false, func(x, _ int) { three("fmul", x, x, mapA); three("fadd", x, x, mapB) }},
-		{"Set", false, func(x, _ int) { f.do("VORR V%d.B16, V%[1]d.B16, V%d.B16", mapB, x) }},
-		{"Add", true, with("fadd")},
-		{"AddRelu", true, func(x, y int) { three("fadd", x, x, y); floor(x) }},
-		{"Sub", true, with("fsub")},
-		{"Mul", true, with("fmul")},
-		{"Div", true, with("fdiv")},
-		{"Max", true, with("fmax")},
+		{name: "Relu", unroll: simple, f: alone(floor)},
+		{name: "Scale", unroll: simple, f: alone(scale)},
+		{name: "Affine", unroll: simple, f: alone(func(b *batch, x vector) vector {
+			b.op("fadd", x, scale(b, x), b.argument("b"))
+			return x
+		})},
+		{name: "Set", unroll: simple, noSrc: true, f: alone(func(b *batch, _ vector) vector { return b.argument("b") })},
+		{name: "Add", unroll: simple, y: true, f: three("fadd")},
+		{name: "AddRelu", unroll: simple, y: true, f: ofSum(floor)},
+		{name: "Sub", unroll: simple, y: true, f: three("fsub")},
+		{name: "Mul", unroll: simple, y: true, f: three("fmul")},
+		{name: "Div", unroll: simple, y: true, f: three("fdiv")},
+		{name: "Max", unroll: simple, y: true, f: three("fmax")},
+		{name: "Exp", unroll: long, f: alone((*batch).exp)},
+		{name: "Erf", unroll: long, f: alone((*batch).erf)},
+		{name: "Tanh", unroll: long, f: alone((*batch).tanh)},
+		{name: "Gelu", unroll: long, f: alone((*batch).gelu)},
+		{name: "GeluTanh", unroll: long, f: alone((*batch).geluTanh)},
+		{name: "Silu", unroll: long, f: alone((*batch).silu)},
+		{name: "Sigmoid", unroll: long, f: alone((*batch).sigmoid)},
+		{name: "AddGelu", unroll: long, y: true, f: ofSum((*batch).gelu)},
+		{name: "AddSilu", unroll: long, y: true, f: ofSum((*batch).silu)},
+		{name: "SiluMul", unroll: long, y: true, f: func(b *batch, x vector, y func() vector) vector {
+			r := b.silu(x)
+			b.op("fmul", r, r, y())
+			return r
+		}},
 	} {
 		t.emitMap(f, k)
 	}
 }
 
-// emitMap writes one map: of each row eight vectors at once, then one, then single elements, which
-// leave 0 in the other lanes of theirs.
+// emitMap writes one map: of each row a batch of vectors at once, then one vector, then single elements,
+// which leave 0 in the other lanes of theirs.
 func (t target) emitMap(f *file, k mapped) {
+	body := func(f *file, p *pins, count int, single bool) {
+		b := f.batch(t, p, count, k.unroll, single)
+		var x vector
+		if !k.noSrc {
+			x = b.get("R9")
+		}
+		b.put(k.f(b, x, func() vector { return b.get("R10") }), "R8")
+	}
+	p := new(pins)
+	body(newFile(), p, 1, true) // to learn what to pin
 	f.function(fmt.Sprintf("vec%sF%dNEON", k.name, 8*t.size), fmt.Sprintf("dst, src, y *%[1]s, ldd, lds, ldy, m, n int, a, b %[1]s, nt bool", t.element()), "")
 	f.load("dst src y ldd lds ldy m n", "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7")
 	for r := 3; r <= 5; r++ {
 		f.do("LSL $%d, R%d, R%d", t.shift(), r, r)
 	}
-	for i, name := range []string{"a", "b"} {
-		f.do("FMOV%s %s, F%d", t.lane(), f.arg(name), mapA+i)
-		f.do("VDUP V%d.%s[0], V%d.%s", mapA+i, t.lane(), mapA+i, t.lanes())
-	}
-	f.zero(mapZero, mapZero+1)
+	f.prologue(t, p)
 	f.label("row")
 	for i := range 3 {
 		f.do("MOVD R%d, R%d", i, 8+i)
 	}
 	f.do("MOVD R7, R11")
-	part := func(label string, elements int, body func()) {
-		f.do("SUBS $%d, R11, R11", elements)
-		f.do("BLT %sdone", label)
-		f.label(label)
-		body()
-		for i := range 3 {
-			f.do("ADD $%d, R%d, R%d", elements*t.size, 8+i, 8+i)
-		}
-		f.do("SUBS $%d, R11, R11", elements)
-		f.do("BGE %s", label)
-		f.label("%sdone", label)
-		f.do("ADD $%d, R11, R11", elements)
-	}
-	part("several", mapUnroll*t.vl(), func() {
-		for i := 0; i < mapUnroll; i += 2 {
-			if k.name != "Set" {
-				f.do("FLDPQ %d(R9), (F%d, F%d)", 16*i, i, i+1)
-			}
-			if k.y {
-				f.do("FLDPQ %d(R10), (F%d, F%d)", 16*i, mapY+i, mapY+i+1)
-			}
-		}
-		for i := range mapUnroll {
-			k.f(i, mapY+i)
-		}
-		for i := 0; i < mapUnroll; i += 2 {
-			f.do("FSTPQ (F%d, F%d), %d(R8)", i, i+1, 16*i)
-		}
-	})
-	for _, single := range []struct {
-		label, move string
-		elements    int
-	}{{"vector", "FMOVQ", t.vl()}, {"element", "FMOV" + t.lane(), 1}} {
-		part(single.label, single.elements, func() {
-			if k.name != "Set" {
-				f.do("%s (R9), F0", single.move)
-			}
-			if k.y {
-				f.do("%s (R10), F%d", single.move, mapY)
-			}
-			k.f(0, mapY)
-			f.do("%s F0, (R8)", single.move)
-		})
-	}
+	t.strip(f, "", k.unroll, []string{"R8", "R9", "R10"}, func(count int, single bool) { body(f, p, count, single) })
 	for i := range 3 {
 		f.do("ADD R%d, R%d, R%d", 3+i, i, i)
 	}
 	f.do("SUBS $1, R6, R6")
 	f.do("BNE row")
 	f.do("RET")
+}
+
+// strip walks the R11 elements of a row, and moves the pointers along: a batch of vectors at a time, then
+// single ones, then elements.
+func (t target) strip(f *file, pass string, unroll int, pointers []string, body func(count int, single bool)) {
+	for _, part := range []struct {
+		label           string
+		count, elements int
+	}{{"several", unroll, unroll * t.vl()}, {"vector", 1, t.vl()}, {"element", 1, 1}} {
+		label := pass + part.label
+		f.do("SUBS $%d, R11, R11", part.elements)
+		f.do("BLT %sdone", label)
+		f.label(label)
+		body(part.count, part.elements == 1)
+		for _, p := range pointers {
+			f.do("ADD $%d, %s, %[2]s", part.elements*t.size, p)
+		}
+		f.do("SUBS $%d, R11, R11", part.elements)
+		f.do("BGE %s", label)
+		f.label("%sdone", label)
+		f.do("ADD $%d, R11, R11", part.elements)
+	}
 }

@@ -25,6 +25,8 @@ var vectors = map[string]struct {
 	"fmul.2d":   {0x6e60dc00, "2d", "2d"},
 	"fmax.4s":   {0x4e20f400, "4s", "4s"},
 	"fmax.2d":   {0x4e60f400, "2d", "2d"},
+	"fmin.4s":   {0x4ea0f400, "4s", "4s"},
+	"fmin.2d":   {0x4ee0f400, "2d", "2d"},
 	"fmla.8h":   {0x4e400c00, "8h", "8h"},
 	"fmls.8h":   {0x4ec00c00, "8h", "8h"},
 	"fadd.8h":   {0x4e401400, "8h", "8h"},
@@ -50,6 +52,24 @@ var elements = map[string]struct {
 	"fmla.8h":  {0x4f001000, []int{11, 21, 20}, "8h", "h"},
 	"sdot.4s":  {0x4f80e000, []int{11, 21}, "16b", "4b"},
 	"bfdot.4s": {0x4f40f000, []int{11, 21}, "8h", "2h"},
+}
+
+// pairs are the instructions with two vectors.
+var pairs = map[string]uint32{
+	"fabs.4s": 0x4ea0f800,
+	"fabs.2d": 0x4ee0f800,
+	"fneg.4s": 0x6ea0f800,
+	"fneg.2d": 0x6ee0f800,
+}
+
+// two emits an instruction on two vectors: d = op n.
+func (f *file) two(name string, d, n int) {
+	code, ok := pairs[name]
+	if !ok {
+		panic("neon: no code for " + name)
+	}
+	op, arrangement, _ := strings.Cut(name, ".")
+	f.word(code|uint32(n<<5|d), "%s v%d.%s, v%d.%[3]s", op, d, arrangement, n)
 }
 
 // three emits an instruction on vectors: d = n op m, or d += n op m.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -45,14 +44,6 @@ func (g *gen) poly(c []float64, x reg.Register) reg.Register {
 	even, odd := g.horner(half[0], square), g.horner(half[1], square)
 	g.op("VFMADD213", even, x, odd)
 	return odd
-}
-
-func negated(c []float64) []float64 {
-	c = slices.Clone(c)
-	for i := range c {
-		c[i] = -c[i]
-	}
-	return c
 }
 
 // shift turns magic + n into 2^n, for -bias <= n <= bias.
@@ -221,7 +212,7 @@ func (g *gen) tanh(x reg.Register) reg.Register {
 // erfOf is 1 - 2^y with y = -|x| H(|x|) <= 0: again E = 2^n s + (2^n - 1).
 func (g *gen) erfOf(x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(g.ErfMax))
-	h := g.poly(negated(g.Erf), a)
+	h := g.poly(elementary.Negated(g.Erf), a)
 	g.op("VMUL", a, h, h)
 	t, f := g.splitBinary(h, g.num(g.Magic()))
 	s := g.horner(g.Exp2m1, f)
@@ -239,7 +230,7 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 		return g.tailed(g.GeluTail, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.Flushed()))
-	h := g.poly(negated(g.Gelu), a)
+	h := g.poly(elementary.Negated(g.Gelu), a)
 	p := g.exp2(h)
 	r := g.relu(x)
 	g.op("VFNMADD231", p, a, r)

@@ -1,0 +1,126 @@
+package cpu
+
+var neonMapsF32 = neonMaps[float32]{
+	relu:     vecReluF32NEON,
+	scale:    vecScaleF32NEON,
+	affine:   vecAffineF32NEON,
+	set:      vecSetF32NEON,
+	add:      vecAddF32NEON,
+	addRelu:  vecAddReluF32NEON,
+	sub:      vecSubF32NEON,
+	mul:      vecMulF32NEON,
+	div:      vecDivF32NEON,
+	max:      vecMaxF32NEON,
+	exp:      vecExpF32NEON,
+	erf:      vecErfF32NEON,
+	tanh:     vecTanhF32NEON,
+	gelu:     vecGeluF32NEON,
+	geluTanh: vecGeluTanhF32NEON,
+	silu:     vecSiluF32NEON,
+	sigmoid:  vecSigmoidF32NEON,
+	addGelu:  vecAddGeluF32NEON,
+	addSilu:  vecAddSiluF32NEON,
+	siluMul:  vecSiluMulF32NEON,
+}
+
+// The functions below are maps, of what their comment says.
+
+// max(x, 0), NaN for NaN
+//
+//go:noescape
+func vecReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// a x
+//
+//go:noescape
+func vecScaleF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// a x + b
+//
+//go:noescape
+func vecAffineF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// b
+//
+//go:noescape
+func vecSetF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x + y
+//
+//go:noescape
+func vecAddF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// max(x + y, 0)
+//
+//go:noescape
+func vecAddReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x - y
+//
+//go:noescape
+func vecSubF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x y
+//
+//go:noescape
+func vecMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x / y
+//
+//go:noescape
+func vecDivF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// max(x, y)
+//
+//go:noescape
+func vecMaxF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// e^x
+//
+//go:noescape
+func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// erf(x)
+//
+//go:noescape
+func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// tanh(x)
+//
+//go:noescape
+func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x/2 (1 + erf(x/sqrt 2))
+//
+//go:noescape
+func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+//
+//go:noescape
+func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// x / (1 + e^-x)
+//
+//go:noescape
+func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// 1 / (1 + e^-x)
+//
+//go:noescape
+func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// gelu(x + y)
+//
+//go:noescape
+func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// silu(x + y)
+//
+//go:noescape
+func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// silu(x) y
+//
+//go:noescape
+func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)

@@ -1,0 +1,126 @@
+package cpu
+
+var neonMapsF64 = neonMaps[float64]{
+	relu:     vecReluF64NEON,
+	scale:    vecScaleF64NEON,
+	affine:   vecAffineF64NEON,
+	set:      vecSetF64NEON,
+	add:      vecAddF64NEON,
+	addRelu:  vecAddReluF64NEON,
+	sub:      vecSubF64NEON,
+	mul:      vecMulF64NEON,
+	div:      vecDivF64NEON,
+	max:      vecMaxF64NEON,
+	exp:      vecExpF64NEON,
+	erf:      vecErfF64NEON,
+	tanh:     vecTanhF64NEON,
+	gelu:     vecGeluF64NEON,
+	geluTanh: vecGeluTanhF64NEON,
+	silu:     vecSiluF64NEON,
+	sigmoid:  vecSigmoidF64NEON,
+	addGelu:  vecAddGeluF64NEON,
+	addSilu:  vecAddSiluF64NEON,
+	siluMul:  vecSiluMulF64NEON,
+}
+
+// The functions below are maps, of what their comment says.
+
+// max(x, 0), NaN for NaN
+//
+//go:noescape
+func vecReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// a x
+//
+//go:noescape
+func vecScaleF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// a x + b
+//
+//go:noescape
+func vecAffineF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// b
+//
+//go:noescape
+func vecSetF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x + y
+//
+//go:noescape
+func vecAddF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// max(x + y, 0)
+//
+//go:noescape
+func vecAddReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x - y
+//
+//go:noescape
+func vecSubF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x y
+//
+//go:noescape
+func vecMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x / y
+//
+//go:noescape
+func vecDivF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// max(x, y)
+//
+//go:noescape
+func vecMaxF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// e^x
+//
+//go:noescape
+func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// erf(x)
+//
+//go:noescape
+func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// tanh(x)
+//
+//go:noescape
+func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x/2 (1 + erf(x/sqrt 2))
+//
+//go:noescape
+func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+//
+//go:noescape
+func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// x / (1 + e^-x)
+//
+//go:noescape
+func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// 1 / (1 + e^-x)
+//
+//go:noescape
+func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// gelu(x + y)
+//
+//go:noescape
+func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// silu(x + y)
+//
+//go:noescape
+func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// silu(x) y
+//
+//go:noescape
+func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
