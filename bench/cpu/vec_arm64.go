@@ -9,6 +9,8 @@ import (
 var neonOperations = []string{
 	"add", "sub", "mul", "div", "bias", "mask", "relu", "scale", "set", "channel_bias", "batchnorm",
 	"exp", "tanh", "sigmoid", "silu", "gelu", "gelu_tanh",
+	"softmax", "causal_softmax", "layernorm", "rmsnorm", "mse", "cross_entropy", "global_average_pool",
+	"reduce_sum_rows", "reduce_mean_rows", "reduce_max_rows", "reduce_sum_cols", "reduce_mean_cols", "reduce_max_cols",
 }
 
 // vecISA is the family of the kernel of a chain of element-wise operations, as its name tells it.
@@ -27,12 +29,12 @@ func vecAssembly[T float](isa ISA) (vecKernels[T], bool) {
 	if isa != NEON {
 		return k, false
 	}
-	var maps any
+	var maps, rows any
 	switch any(T(0)).(type) {
 	case float32:
-		maps = neonMapsF32
+		maps, rows = neonMapsF32, neonRowsF32
 	case float64:
-		maps = neonMapsF64
+		maps, rows = neonMapsF64, neonRowsF64
 	}
 	m := maps.(neonMaps[T])
 	k.relu, k.scale, k.affine, k.set, k.max, k.maxFar = m.relu, m.scale, m.affine, m.set, m.max, m.max
@@ -44,6 +46,7 @@ func vecAssembly[T float](isa ISA) (vecKernels[T], bool) {
 			m.affine(at(dst, i*ldd), at(src, i*lds), nil, n, n, n, 1, n, *at(a, i), *at(b, i), nt)
 		}
 	}
+	rows.(neonRows[T]).addTo(&k)
 	return k, true
 }
 

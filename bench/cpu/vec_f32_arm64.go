@@ -23,6 +23,17 @@ var neonMapsF32 = neonMaps[float32]{
 	siluMul:  vecSiluMulF32NEON,
 }
 
+var neonRowsF32 = neonRows[float32]{
+	sum:        vecSumF32NEON,
+	largest:    vecLargestF32NEON,
+	distance:   vecDistanceF32NEON,
+	deviations: vecDeviationsF32NEON,
+	expSum:     vecExpSumF32NEON,
+	exps:       vecExpsF32NEON,
+	normalize:  vecNormalizeF32NEON,
+	scaleMul:   vecScaleMulF32NEON,
+}
+
 // The functions below are maps, of what their comment says.
 
 // max(x, 0), NaN for NaN
@@ -124,3 +135,29 @@ func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //
 //go:noescape
 func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+
+// Those below are of rows, see neonRows.
+
+//go:noescape
+func vecSumF32NEON(src *float32, n int) (sum float32)
+
+//go:noescape
+func vecLargestF32NEON(src *float32, n int) (largest float32)
+
+//go:noescape
+func vecDistanceF32NEON(src, y *float32, n int) (sum float32)
+
+//go:noescape
+func vecDeviationsF32NEON(src *float32, n int, c float32) (sum, squares float32)
+
+//go:noescape
+func vecExpSumF32NEON(src *float32, n int, scale, largest float32) (sum float32)
+
+//go:noescape
+func vecExpsF32NEON(dst, src *float32, n int, scale, largest float32) (sum float32)
+
+//go:noescape
+func vecNormalizeF32NEON(dst, src, gamma, beta *float32, n int, mean, scale float32)
+
+//go:noescape
+func vecScaleMulF32NEON(dst, src, gamma *float32, n int, scale float32)

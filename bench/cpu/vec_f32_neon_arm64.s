@@ -3565,6 +3565,820 @@ elementdone:
 	BNE row
 	RET
 
+// func vecSumF32NEON(src *float32, n int) (sum float32)
+TEXT ·vecSumF32NEON(SB), NOSPLIT, $0-20
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	ADD $64, R8, R8
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	ADD $16, R8, R8
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R8), F0
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	ADD $4, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	FMOVS F20, sum+16(FP)
+	RET
+
+// func vecLargestF32NEON(src *float32, n int) (largest float32)
+TEXT ·vecLargestF32NEON(SB), NOSPLIT, $0-20
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 800(R12), F20
+	FMOVQ 800(R12), F21
+	FMOVQ 800(R12), F22
+	FMOVQ 800(R12), F23
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4e20f694 // fmax v20.4s, v20.4s, v0.4s
+	WORD $0x4e21f6b5 // fmax v21.4s, v21.4s, v1.4s
+	WORD $0x4e22f6d6 // fmax v22.4s, v22.4s, v2.4s
+	WORD $0x4e23f6f7 // fmax v23.4s, v23.4s, v3.4s
+	ADD $64, R8, R8
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4e20f694 // fmax v20.4s, v20.4s, v0.4s
+	ADD $16, R8, R8
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R8), F0
+	VDUP V0.S[0], V0.S4
+	WORD $0x4e20f694 // fmax v20.4s, v20.4s, v0.4s
+	ADD $4, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36f694 // fmax v20.4s, v20.4s, v22.4s
+	WORD $0x4e37f6b5 // fmax v21.4s, v21.4s, v23.4s
+	WORD $0x4e35f694 // fmax v20.4s, v20.4s, v21.4s
+	WORD $0x6e34f694 // fmaxp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34f694 // fmaxp v20.4s, v20.4s, v20.4s
+	FMOVS F20, largest+16(FP)
+	RET
+
+// func vecDistanceF32NEON(src, y *float32, n int) (sum float32)
+TEXT ·vecDistanceF32NEON(SB), NOSPLIT, $0-28
+	MOVD src+0(FP), R8
+	MOVD y+8(FP), R9
+	MOVD n+16(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 0(R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F7)
+	WORD $0x4ea4d400 // fsub v0.4s, v0.4s, v4.4s
+	WORD $0x4ea5d421 // fsub v1.4s, v1.4s, v5.4s
+	WORD $0x4ea6d442 // fsub v2.4s, v2.4s, v6.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4e20cc14 // fmla v20.4s, v0.4s, v0.4s
+	WORD $0x4e21cc35 // fmla v21.4s, v1.4s, v1.4s
+	WORD $0x4e22cc56 // fmla v22.4s, v2.4s, v2.4s
+	WORD $0x4e23cc77 // fmla v23.4s, v3.4s, v3.4s
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	FMOVQ (R9), F4
+	WORD $0x4ea4d400 // fsub v0.4s, v0.4s, v4.4s
+	WORD $0x4e20cc14 // fmla v20.4s, v0.4s, v0.4s
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R8), F0
+	FMOVS (R9), F4
+	WORD $0x4ea4d400 // fsub v0.4s, v0.4s, v4.4s
+	WORD $0x4e20cc14 // fmla v20.4s, v0.4s, v0.4s
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	FMOVS F20, sum+24(FP)
+	RET
+
+// func vecDeviationsF32NEON(src *float32, n int, c float32) (sum, squares float32)
+TEXT ·vecDeviationsF32NEON(SB), NOSPLIT, $0-32
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS c+16(FP), F24
+	VDUP V24.S[0], V24.S4
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	FMOVQ 0(R12), F16
+	FMOVQ 0(R12), F17
+	FMOVQ 0(R12), F18
+	FMOVQ 0(R12), F19
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8d421 // fsub v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8d442 // fsub v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8d463 // fsub v3.4s, v3.4s, v24.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	WORD $0x4e20cc10 // fmla v16.4s, v0.4s, v0.4s
+	WORD $0x4e21cc31 // fmla v17.4s, v1.4s, v1.4s
+	WORD $0x4e22cc52 // fmla v18.4s, v2.4s, v2.4s
+	WORD $0x4e23cc73 // fmla v19.4s, v3.4s, v3.4s
+	ADD $64, R8, R8
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e20cc10 // fmla v16.4s, v0.4s, v0.4s
+	ADD $16, R8, R8
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R8), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	FMOVS F0, F0
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e20cc10 // fmla v16.4s, v0.4s, v0.4s
+	ADD $4, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	FMOVS F20, sum+24(FP)
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	WORD $0x6e30d610 // faddp v16.4s, v16.4s, v16.4s
+	WORD $0x6e30d610 // faddp v16.4s, v16.4s, v16.4s
+	FMOVS F16, squares+28(FP)
+	RET
+
+// func vecExpSumF32NEON(src *float32, n int, scale, largest float32) (sum float32)
+TEXT ·vecExpSumF32NEON(SB), NOSPLIT, $0-28
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS largest+20(FP), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS scale+16(FP), F25
+	VDUP V25.S[0], V25.S4
+	FMOVQ 816(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8d421 // fsub v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8d442 // fsub v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8d463 // fsub v3.4s, v3.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e39dc42 // fmul v2.4s, v2.4s, v25.4s
+	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3af421 // fmax v1.4s, v1.4s, v26.4s
+	WORD $0x4e3af442 // fmax v2.4s, v2.4s, v26.4s
+	WORD $0x4e3af463 // fmax v3.4s, v3.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4e3bd425 // fadd v5.4s, v1.4s, v27.4s
+	WORD $0x4e3bd446 // fadd v6.4s, v2.4s, v27.4s
+	WORD $0x4e3bd467 // fadd v7.4s, v3.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebbd4a9 // fsub v9.4s, v5.4s, v27.4s
+	WORD $0x4ebbd4ca // fsub v10.4s, v6.4s, v27.4s
+	WORD $0x4ebbd4eb // fsub v11.4s, v7.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 416(R12), F9
+	FMOVQ 416(R12), F10
+	FMOVQ 416(R12), F11
+	FMOVQ 432(R12), F12
+	FMOVQ 432(R12), F13
+	FMOVQ 432(R12), F14
+	FMOVQ 432(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 448(R12), F8
+	FMOVQ 448(R12), F9
+	FMOVQ 448(R12), F10
+	FMOVQ 448(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 464(R12), F12
+	FMOVQ 464(R12), F13
+	FMOVQ 464(R12), F14
+	FMOVQ 464(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 480(R12), F8
+	FMOVQ 480(R12), F9
+	FMOVQ 480(R12), F10
+	FMOVQ 480(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 496(R12), F12
+	FMOVQ 496(R12), F13
+	FMOVQ 496(R12), F14
+	FMOVQ 496(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 208(R12), F8
+	FMOVQ 208(R12), F9
+	FMOVQ 208(R12), F10
+	FMOVQ 208(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	VSHL $23, V4.S4, V4.S4
+	VSHL $23, V5.S4, V5.S4
+	VSHL $23, V6.S4, V6.S4
+	VSHL $23, V7.S4, V7.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	WORD $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	ADD $64, R8, R8
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 464(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 496(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	ADD $16, R8, R8
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R8), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 464(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 496(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	FMOVS F8, F8
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	ADD $4, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	FMOVS F20, sum+24(FP)
+	RET
+
+// func vecExpsF32NEON(dst, src *float32, n int, scale, largest float32) (sum float32)
+TEXT ·vecExpsF32NEON(SB), NOSPLIT, $0-36
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD n+16(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS largest+28(FP), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS scale+24(FP), F25
+	VDUP V25.S[0], V25.S4
+	FMOVQ 816(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8d421 // fsub v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8d442 // fsub v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8d463 // fsub v3.4s, v3.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e39dc42 // fmul v2.4s, v2.4s, v25.4s
+	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3af421 // fmax v1.4s, v1.4s, v26.4s
+	WORD $0x4e3af442 // fmax v2.4s, v2.4s, v26.4s
+	WORD $0x4e3af463 // fmax v3.4s, v3.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4e3bd425 // fadd v5.4s, v1.4s, v27.4s
+	WORD $0x4e3bd446 // fadd v6.4s, v2.4s, v27.4s
+	WORD $0x4e3bd467 // fadd v7.4s, v3.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ebbd4a9 // fsub v9.4s, v5.4s, v27.4s
+	WORD $0x4ebbd4ca // fsub v10.4s, v6.4s, v27.4s
+	WORD $0x4ebbd4eb // fsub v11.4s, v7.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 416(R12), F9
+	FMOVQ 416(R12), F10
+	FMOVQ 416(R12), F11
+	FMOVQ 432(R12), F12
+	FMOVQ 432(R12), F13
+	FMOVQ 432(R12), F14
+	FMOVQ 432(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 448(R12), F8
+	FMOVQ 448(R12), F9
+	FMOVQ 448(R12), F10
+	FMOVQ 448(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 464(R12), F12
+	FMOVQ 464(R12), F13
+	FMOVQ 464(R12), F14
+	FMOVQ 464(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 480(R12), F8
+	FMOVQ 480(R12), F9
+	FMOVQ 480(R12), F10
+	FMOVQ 480(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	FMOVQ 496(R12), F12
+	FMOVQ 496(R12), F13
+	FMOVQ 496(R12), F14
+	FMOVQ 496(R12), F15
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2d // fmla v13.4s, v9.4s, v1.4s
+	WORD $0x4e22cd4e // fmla v14.4s, v10.4s, v2.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	FMOVQ 208(R12), F8
+	FMOVQ 208(R12), F9
+	FMOVQ 208(R12), F10
+	FMOVQ 208(R12), F11
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	WORD $0x4e21cda9 // fmla v9.4s, v13.4s, v1.4s
+	WORD $0x4e22cdca // fmla v10.4s, v14.4s, v2.4s
+	WORD $0x4e23cdeb // fmla v11.4s, v15.4s, v3.4s
+	VSHL $23, V4.S4, V4.S4
+	VSHL $23, V5.S4, V5.S4
+	VSHL $23, V6.S4, V6.S4
+	VSHL $23, V7.S4, V7.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	WORD $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	WORD $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
+	FSTPQ (F8, F9), 0(R8)
+	FSTPQ (F10, F11), 32(R8)
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	WORD $0x4e29d6b5 // fadd v21.4s, v21.4s, v9.4s
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	WORD $0x4e2bd6f7 // fadd v23.4s, v23.4s, v11.4s
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 464(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 496(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	FMOVQ F8, (R8)
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
+	WORD $0x4e3bd404 // fadd v4.4s, v0.4s, v27.4s
+	WORD $0x4ebbd488 // fsub v8.4s, v4.4s, v27.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	FMOVQ 416(R12), F8
+	FMOVQ 432(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 448(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 464(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 480(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	FMOVQ 496(R12), F12
+	WORD $0x4e20cd0c // fmla v12.4s, v8.4s, v0.4s
+	FMOVQ 208(R12), F8
+	WORD $0x4e20cd88 // fmla v8.4s, v12.4s, v0.4s
+	VSHL $23, V4.S4, V4.S4
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	FMOVS F8, F8
+	FMOVS F8, (R8)
+	WORD $0x4e28d694 // fadd v20.4s, v20.4s, v8.4s
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	WORD $0x6e34d694 // faddp v20.4s, v20.4s, v20.4s
+	FMOVS F20, sum+32(FP)
+	RET
+
+// func vecNormalizeF32NEON(dst, src, gamma, beta *float32, n int, mean, scale float32)
+TEXT ·vecNormalizeF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD gamma+16(FP), R10
+	MOVD beta+24(FP), R13
+	MOVD n+32(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS mean+40(FP), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS scale+44(FP), F25
+	VDUP V25.S[0], V25.S4
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x4eb8d421 // fsub v1.4s, v1.4s, v24.4s
+	WORD $0x4eb8d442 // fsub v2.4s, v2.4s, v24.4s
+	WORD $0x4eb8d463 // fsub v3.4s, v3.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e39dc42 // fmul v2.4s, v2.4s, v25.4s
+	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
+	FLDPQ 0(R13), (F4, F5)
+	FLDPQ 32(R13), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	WORD $0x4e28cc04 // fmla v4.4s, v0.4s, v8.4s
+	WORD $0x4e29cc25 // fmla v5.4s, v1.4s, v9.4s
+	WORD $0x4e2acc46 // fmla v6.4s, v2.4s, v10.4s
+	WORD $0x4e2bcc67 // fmla v7.4s, v3.4s, v11.4s
+	FSTPQ (F4, F5), 0(R8)
+	FSTPQ (F6, F7), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	ADD $64, R13, R13
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	FMOVQ (R13), F4
+	FMOVQ (R10), F8
+	WORD $0x4e28cc04 // fmla v4.4s, v0.4s, v8.4s
+	FMOVQ F4, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	ADD $16, R13, R13
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x4eb8d400 // fsub v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
+	FMOVS (R13), F4
+	FMOVS (R10), F8
+	WORD $0x4e28cc04 // fmla v4.4s, v0.4s, v8.4s
+	FMOVS F4, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	ADD $4, R13, R13
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	RET
+
+// func vecScaleMulF32NEON(dst, src, gamma *float32, n int, scale float32)
+TEXT ·vecScaleMulF32NEON(SB), NOSPLIT, $0-36
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD gamma+16(FP), R10
+	MOVD n+24(FP), R11
+	MOVD $vecConstF32NEON<>(SB), R12
+	FMOVS scale+32(FP), F24
+	VDUP V24.S[0], V24.S4
+	SUBS $16, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e38dc21 // fmul v1.4s, v1.4s, v24.4s
+	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
+	WORD $0x6e38dc63 // fmul v3.4s, v3.4s, v24.4s
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	WORD $0x6e25dc21 // fmul v1.4s, v1.4s, v5.4s
+	WORD $0x6e26dc42 // fmul v2.4s, v2.4s, v6.4s
+	WORD $0x6e27dc63 // fmul v3.4s, v3.4s, v7.4s
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $16, R11, R11
+	BGE several
+
+severaldone:
+	ADD $16, R11, R11
+	SUBS $4, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	FMOVQ (R10), F4
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $4, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $4, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVS (R9), F0
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	FMOVS (R10), F4
+	WORD $0x6e24dc00 // fmul v0.4s, v0.4s, v4.4s
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD $4, R9, R9
+	ADD $4, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	RET
+
 DATA vecConstF32NEON<>+0(SB)/8, $0x0000000000000000
 DATA vecConstF32NEON<>+8(SB)/8, $0x0000000000000000
 DATA vecConstF32NEON<>+16(SB)/8, $0x42b2000042b20000
@@ -3665,4 +4479,8 @@ DATA vecConstF32NEON<>+768(SB)/8, $0x42ae000042ae0000
 DATA vecConstF32NEON<>+776(SB)/8, $0x42ae000042ae0000
 DATA vecConstF32NEON<>+784(SB)/8, $0xc2ae0000c2ae0000
 DATA vecConstF32NEON<>+792(SB)/8, $0xc2ae0000c2ae0000
-GLOBL vecConstF32NEON<>(SB), RODATA|NOPTR, $800
+DATA vecConstF32NEON<>+800(SB)/8, $0xff800000ff800000
+DATA vecConstF32NEON<>+808(SB)/8, $0xff800000ff800000
+DATA vecConstF32NEON<>+816(SB)/8, $0xc2fe0000c2fe0000
+DATA vecConstF32NEON<>+824(SB)/8, $0xc2fe0000c2fe0000
+GLOBL vecConstF32NEON<>(SB), RODATA|NOPTR, $832

@@ -23,6 +23,17 @@ var neonMapsF64 = neonMaps[float64]{
 	siluMul:  vecSiluMulF64NEON,
 }
 
+var neonRowsF64 = neonRows[float64]{
+	sum:        vecSumF64NEON,
+	largest:    vecLargestF64NEON,
+	distance:   vecDistanceF64NEON,
+	deviations: vecDeviationsF64NEON,
+	expSum:     vecExpSumF64NEON,
+	exps:       vecExpsF64NEON,
+	normalize:  vecNormalizeF64NEON,
+	scaleMul:   vecScaleMulF64NEON,
+}
+
 // The functions below are maps, of what their comment says.
 
 // max(x, 0), NaN for NaN
@@ -124,3 +135,29 @@ func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float
 //
 //go:noescape
 func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+
+// Those below are of rows, see neonRows.
+
+//go:noescape
+func vecSumF64NEON(src *float64, n int) (sum float64)
+
+//go:noescape
+func vecLargestF64NEON(src *float64, n int) (largest float64)
+
+//go:noescape
+func vecDistanceF64NEON(src, y *float64, n int) (sum float64)
+
+//go:noescape
+func vecDeviationsF64NEON(src *float64, n int, c float64) (sum, squares float64)
+
+//go:noescape
+func vecExpSumF64NEON(src *float64, n int, scale, largest float64) (sum float64)
+
+//go:noescape
+func vecExpsF64NEON(dst, src *float64, n int, scale, largest float64) (sum float64)
+
+//go:noescape
+func vecNormalizeF64NEON(dst, src, gamma, beta *float64, n int, mean, scale float64)
+
+//go:noescape
+func vecScaleMulF64NEON(dst, src, gamma *float64, n int, scale float64)

@@ -4705,6 +4705,933 @@ elementdone:
 	BNE row
 	RET
 
+// func vecSumF64NEON(src *float64, n int) (sum float64)
+TEXT ·vecSumF64NEON(SB), NOSPLIT, $0-24
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	WORD $0x4e61d6b5 // fadd v21.2d, v21.2d, v1.2d
+	WORD $0x4e62d6d6 // fadd v22.2d, v22.2d, v2.2d
+	WORD $0x4e63d6f7 // fadd v23.2d, v23.2d, v3.2d
+	ADD $64, R8, R8
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	ADD $16, R8, R8
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R8), F0
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	ADD $8, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e74d694 // faddp v20.2d, v20.2d, v20.2d
+	FMOVD F20, sum+16(FP)
+	RET
+
+// func vecLargestF64NEON(src *float64, n int) (largest float64)
+TEXT ·vecLargestF64NEON(SB), NOSPLIT, $0-24
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 1440(R12), F20
+	FMOVQ 1440(R12), F21
+	FMOVQ 1440(R12), F22
+	FMOVQ 1440(R12), F23
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4e60f694 // fmax v20.2d, v20.2d, v0.2d
+	WORD $0x4e61f6b5 // fmax v21.2d, v21.2d, v1.2d
+	WORD $0x4e62f6d6 // fmax v22.2d, v22.2d, v2.2d
+	WORD $0x4e63f6f7 // fmax v23.2d, v23.2d, v3.2d
+	ADD $64, R8, R8
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4e60f694 // fmax v20.2d, v20.2d, v0.2d
+	ADD $16, R8, R8
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R8), F0
+	VDUP V0.D[0], V0.D2
+	WORD $0x4e60f694 // fmax v20.2d, v20.2d, v0.2d
+	ADD $8, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76f694 // fmax v20.2d, v20.2d, v22.2d
+	WORD $0x4e77f6b5 // fmax v21.2d, v21.2d, v23.2d
+	WORD $0x4e75f694 // fmax v20.2d, v20.2d, v21.2d
+	WORD $0x6e74f694 // fmaxp v20.2d, v20.2d, v20.2d
+	FMOVD F20, largest+16(FP)
+	RET
+
+// func vecDistanceF64NEON(src, y *float64, n int) (sum float64)
+TEXT ·vecDistanceF64NEON(SB), NOSPLIT, $0-32
+	MOVD src+0(FP), R8
+	MOVD y+8(FP), R9
+	MOVD n+16(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	FLDPQ 0(R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F7)
+	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
+	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
+	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x4e60cc14 // fmla v20.2d, v0.2d, v0.2d
+	WORD $0x4e61cc35 // fmla v21.2d, v1.2d, v1.2d
+	WORD $0x4e62cc56 // fmla v22.2d, v2.2d, v2.2d
+	WORD $0x4e63cc77 // fmla v23.2d, v3.2d, v3.2d
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	FMOVQ (R9), F4
+	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
+	WORD $0x4e60cc14 // fmla v20.2d, v0.2d, v0.2d
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R8), F0
+	FMOVD (R9), F4
+	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
+	WORD $0x4e60cc14 // fmla v20.2d, v0.2d, v0.2d
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e74d694 // faddp v20.2d, v20.2d, v20.2d
+	FMOVD F20, sum+24(FP)
+	RET
+
+// func vecDeviationsF64NEON(src *float64, n int, c float64) (sum, squares float64)
+TEXT ·vecDeviationsF64NEON(SB), NOSPLIT, $0-40
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD c+16(FP), F24
+	VDUP V24.D[0], V24.D2
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	FMOVQ 0(R12), F16
+	FMOVQ 0(R12), F17
+	FMOVQ 0(R12), F18
+	FMOVQ 0(R12), F19
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	WORD $0x4e61d6b5 // fadd v21.2d, v21.2d, v1.2d
+	WORD $0x4e62d6d6 // fadd v22.2d, v22.2d, v2.2d
+	WORD $0x4e63d6f7 // fadd v23.2d, v23.2d, v3.2d
+	WORD $0x4e60cc10 // fmla v16.2d, v0.2d, v0.2d
+	WORD $0x4e61cc31 // fmla v17.2d, v1.2d, v1.2d
+	WORD $0x4e62cc52 // fmla v18.2d, v2.2d, v2.2d
+	WORD $0x4e63cc73 // fmla v19.2d, v3.2d, v3.2d
+	ADD $64, R8, R8
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	WORD $0x4e60cc10 // fmla v16.2d, v0.2d, v0.2d
+	ADD $16, R8, R8
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R8), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	FMOVD F0, F0
+	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
+	WORD $0x4e60cc10 // fmla v16.2d, v0.2d, v0.2d
+	ADD $8, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e74d694 // faddp v20.2d, v20.2d, v20.2d
+	FMOVD F20, sum+24(FP)
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6e70d610 // faddp v16.2d, v16.2d, v16.2d
+	FMOVD F16, squares+32(FP)
+	RET
+
+// func vecExpSumF64NEON(src *float64, n int, scale, largest float64) (sum float64)
+TEXT ·vecExpSumF64NEON(SB), NOSPLIT, $0-40
+	MOVD src+0(FP), R8
+	MOVD n+8(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD largest+24(FP), F24
+	VDUP V24.D[0], V24.D2
+	FMOVD scale+16(FP), F25
+	VDUP V25.D[0], V25.D2
+	FMOVQ 1456(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
+	WORD $0x6e79dc42 // fmul v2.2d, v2.2d, v25.2d
+	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7af421 // fmax v1.2d, v1.2d, v26.2d
+	WORD $0x4e7af442 // fmax v2.2d, v2.2d, v26.2d
+	WORD $0x4e7af463 // fmax v3.2d, v3.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4e7bd425 // fadd v5.2d, v1.2d, v27.2d
+	WORD $0x4e7bd446 // fadd v6.2d, v2.2d, v27.2d
+	WORD $0x4e7bd467 // fadd v7.2d, v3.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efbd4a9 // fsub v9.2d, v5.2d, v27.2d
+	WORD $0x4efbd4ca // fsub v10.2d, v6.2d, v27.2d
+	WORD $0x4efbd4eb // fsub v11.2d, v7.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 736(R12), F9
+	FMOVQ 736(R12), F10
+	FMOVQ 736(R12), F11
+	FMOVQ 752(R12), F12
+	FMOVQ 752(R12), F13
+	FMOVQ 752(R12), F14
+	FMOVQ 752(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 768(R12), F8
+	FMOVQ 768(R12), F9
+	FMOVQ 768(R12), F10
+	FMOVQ 768(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 784(R12), F12
+	FMOVQ 784(R12), F13
+	FMOVQ 784(R12), F14
+	FMOVQ 784(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 800(R12), F8
+	FMOVQ 800(R12), F9
+	FMOVQ 800(R12), F10
+	FMOVQ 800(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 816(R12), F12
+	FMOVQ 816(R12), F13
+	FMOVQ 816(R12), F14
+	FMOVQ 816(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 832(R12), F8
+	FMOVQ 832(R12), F9
+	FMOVQ 832(R12), F10
+	FMOVQ 832(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 848(R12), F12
+	FMOVQ 848(R12), F13
+	FMOVQ 848(R12), F14
+	FMOVQ 848(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 864(R12), F8
+	FMOVQ 864(R12), F9
+	FMOVQ 864(R12), F10
+	FMOVQ 864(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 880(R12), F12
+	FMOVQ 880(R12), F13
+	FMOVQ 880(R12), F14
+	FMOVQ 880(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 896(R12), F8
+	FMOVQ 896(R12), F9
+	FMOVQ 896(R12), F10
+	FMOVQ 896(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 288(R12), F12
+	FMOVQ 288(R12), F13
+	FMOVQ 288(R12), F14
+	FMOVQ 288(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V5.D2, V5.D2
+	VSHL $52, V6.D2, V6.D2
+	VSHL $52, V7.D2, V7.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
+	WORD $0x6e67ddef // fmul v15.2d, v15.2d, v7.2d
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
+	WORD $0x4e6ed6d6 // fadd v22.2d, v22.2d, v14.2d
+	WORD $0x4e6fd6f7 // fadd v23.2d, v23.2d, v15.2d
+	ADD $64, R8, R8
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R8), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 784(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 816(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 848(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 880(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	ADD $16, R8, R8
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R8), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 784(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 816(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 848(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 880(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	FMOVD F12, F12
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	ADD $8, R8, R8
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e74d694 // faddp v20.2d, v20.2d, v20.2d
+	FMOVD F20, sum+32(FP)
+	RET
+
+// func vecExpsF64NEON(dst, src *float64, n int, scale, largest float64) (sum float64)
+TEXT ·vecExpsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD n+16(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD largest+32(FP), F24
+	VDUP V24.D[0], V24.D2
+	FMOVD scale+24(FP), F25
+	VDUP V25.D[0], V25.D2
+	FMOVQ 1456(R12), F26
+	FMOVQ 64(R12), F27
+	FMOVQ 0(R12), F20
+	FMOVQ 0(R12), F21
+	FMOVQ 0(R12), F22
+	FMOVQ 0(R12), F23
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
+	WORD $0x6e79dc42 // fmul v2.2d, v2.2d, v25.2d
+	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7af421 // fmax v1.2d, v1.2d, v26.2d
+	WORD $0x4e7af442 // fmax v2.2d, v2.2d, v26.2d
+	WORD $0x4e7af463 // fmax v3.2d, v3.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4e7bd425 // fadd v5.2d, v1.2d, v27.2d
+	WORD $0x4e7bd446 // fadd v6.2d, v2.2d, v27.2d
+	WORD $0x4e7bd467 // fadd v7.2d, v3.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4efbd4a9 // fsub v9.2d, v5.2d, v27.2d
+	WORD $0x4efbd4ca // fsub v10.2d, v6.2d, v27.2d
+	WORD $0x4efbd4eb // fsub v11.2d, v7.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 736(R12), F9
+	FMOVQ 736(R12), F10
+	FMOVQ 736(R12), F11
+	FMOVQ 752(R12), F12
+	FMOVQ 752(R12), F13
+	FMOVQ 752(R12), F14
+	FMOVQ 752(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 768(R12), F8
+	FMOVQ 768(R12), F9
+	FMOVQ 768(R12), F10
+	FMOVQ 768(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 784(R12), F12
+	FMOVQ 784(R12), F13
+	FMOVQ 784(R12), F14
+	FMOVQ 784(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 800(R12), F8
+	FMOVQ 800(R12), F9
+	FMOVQ 800(R12), F10
+	FMOVQ 800(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 816(R12), F12
+	FMOVQ 816(R12), F13
+	FMOVQ 816(R12), F14
+	FMOVQ 816(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 832(R12), F8
+	FMOVQ 832(R12), F9
+	FMOVQ 832(R12), F10
+	FMOVQ 832(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 848(R12), F12
+	FMOVQ 848(R12), F13
+	FMOVQ 848(R12), F14
+	FMOVQ 848(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 864(R12), F8
+	FMOVQ 864(R12), F9
+	FMOVQ 864(R12), F10
+	FMOVQ 864(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 880(R12), F12
+	FMOVQ 880(R12), F13
+	FMOVQ 880(R12), F14
+	FMOVQ 880(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	FMOVQ 896(R12), F8
+	FMOVQ 896(R12), F9
+	FMOVQ 896(R12), F10
+	FMOVQ 896(R12), F11
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	WORD $0x4e61cda9 // fmla v9.2d, v13.2d, v1.2d
+	WORD $0x4e62cdca // fmla v10.2d, v14.2d, v2.2d
+	WORD $0x4e63cdeb // fmla v11.2d, v15.2d, v3.2d
+	FMOVQ 288(R12), F12
+	FMOVQ 288(R12), F13
+	FMOVQ 288(R12), F14
+	FMOVQ 288(R12), F15
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2d // fmla v13.2d, v9.2d, v1.2d
+	WORD $0x4e62cd4e // fmla v14.2d, v10.2d, v2.2d
+	WORD $0x4e63cd6f // fmla v15.2d, v11.2d, v3.2d
+	VSHL $52, V4.D2, V4.D2
+	VSHL $52, V5.D2, V5.D2
+	VSHL $52, V6.D2, V6.D2
+	VSHL $52, V7.D2, V7.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
+	WORD $0x6e67ddef // fmul v15.2d, v15.2d, v7.2d
+	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F14, F15), 32(R8)
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
+	WORD $0x4e6ed6d6 // fadd v22.2d, v22.2d, v14.2d
+	WORD $0x4e6fd6f7 // fadd v23.2d, v23.2d, v15.2d
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 784(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 816(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 848(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 880(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	FMOVQ F12, (R8)
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
+	WORD $0x4e7bd404 // fadd v4.2d, v0.2d, v27.2d
+	WORD $0x4efbd488 // fsub v8.2d, v4.2d, v27.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	FMOVQ 736(R12), F8
+	FMOVQ 752(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 768(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 784(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 800(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 816(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 832(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 848(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 864(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 880(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	FMOVQ 896(R12), F8
+	WORD $0x4e60cd88 // fmla v8.2d, v12.2d, v0.2d
+	FMOVQ 288(R12), F12
+	WORD $0x4e60cd0c // fmla v12.2d, v8.2d, v0.2d
+	VSHL $52, V4.D2, V4.D2
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	FMOVD F12, F12
+	FMOVD F12, (R8)
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e74d694 // faddp v20.2d, v20.2d, v20.2d
+	FMOVD F20, sum+40(FP)
+	RET
+
+// func vecNormalizeF64NEON(dst, src, gamma, beta *float64, n int, mean, scale float64)
+TEXT ·vecNormalizeF64NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD gamma+16(FP), R10
+	MOVD beta+24(FP), R13
+	MOVD n+32(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD mean+40(FP), F24
+	VDUP V24.D[0], V24.D2
+	FMOVD scale+48(FP), F25
+	VDUP V25.D[0], V25.D2
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
+	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
+	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
+	WORD $0x6e79dc42 // fmul v2.2d, v2.2d, v25.2d
+	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
+	FLDPQ 0(R13), (F4, F5)
+	FLDPQ 32(R13), (F6, F7)
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	WORD $0x4e68cc04 // fmla v4.2d, v0.2d, v8.2d
+	WORD $0x4e69cc25 // fmla v5.2d, v1.2d, v9.2d
+	WORD $0x4e6acc46 // fmla v6.2d, v2.2d, v10.2d
+	WORD $0x4e6bcc67 // fmla v7.2d, v3.2d, v11.2d
+	FSTPQ (F4, F5), 0(R8)
+	FSTPQ (F6, F7), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	ADD $64, R13, R13
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	FMOVQ (R13), F4
+	FMOVQ (R10), F8
+	WORD $0x4e68cc04 // fmla v4.2d, v0.2d, v8.2d
+	FMOVQ F4, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	ADD $16, R13, R13
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
+	WORD $0x6e79dc00 // fmul v0.2d, v0.2d, v25.2d
+	FMOVD (R13), F4
+	FMOVD (R10), F8
+	WORD $0x4e68cc04 // fmla v4.2d, v0.2d, v8.2d
+	FMOVD F4, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	ADD $8, R13, R13
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	RET
+
+// func vecScaleMulF64NEON(dst, src, gamma *float64, n int, scale float64)
+TEXT ·vecScaleMulF64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R8
+	MOVD src+8(FP), R9
+	MOVD gamma+16(FP), R10
+	MOVD n+24(FP), R11
+	MOVD $vecConstF64NEON<>(SB), R12
+	FMOVD scale+32(FP), F24
+	VDUP V24.D[0], V24.D2
+	SUBS $8, R11, R11
+	BLT severaldone
+
+several:
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	WORD $0x6e78dc21 // fmul v1.2d, v1.2d, v24.2d
+	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
+	WORD $0x6e78dc63 // fmul v3.2d, v3.2d, v24.2d
+	FLDPQ 0(R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	WORD $0x6e65dc21 // fmul v1.2d, v1.2d, v5.2d
+	WORD $0x6e66dc42 // fmul v2.2d, v2.2d, v6.2d
+	WORD $0x6e67dc63 // fmul v3.2d, v3.2d, v7.2d
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD $64, R10, R10
+	SUBS $8, R11, R11
+	BGE several
+
+severaldone:
+	ADD $8, R11, R11
+	SUBS $2, R11, R11
+	BLT vectordone
+
+vector:
+	FMOVQ (R9), F0
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	FMOVQ (R10), F4
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	FMOVQ F0, (R8)
+	ADD $16, R8, R8
+	ADD $16, R9, R9
+	ADD $16, R10, R10
+	SUBS $2, R11, R11
+	BGE vector
+
+vectordone:
+	ADD $2, R11, R11
+	SUBS $1, R11, R11
+	BLT elementdone
+
+element:
+	FMOVD (R9), F0
+	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
+	FMOVD (R10), F4
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD $8, R9, R9
+	ADD $8, R10, R10
+	SUBS $1, R11, R11
+	BGE element
+
+elementdone:
+	ADD $1, R11, R11
+	RET
+
 DATA vecConstF64NEON<>+0(SB)/8, $0x0000000000000000
 DATA vecConstF64NEON<>+8(SB)/8, $0x0000000000000000
 DATA vecConstF64NEON<>+16(SB)/8, $0x4086300000000000
@@ -4885,4 +5812,8 @@ DATA vecConstF64NEON<>+1408(SB)/8, $0x4086200000000000
 DATA vecConstF64NEON<>+1416(SB)/8, $0x4086200000000000
 DATA vecConstF64NEON<>+1424(SB)/8, $0xc086200000000000
 DATA vecConstF64NEON<>+1432(SB)/8, $0xc086200000000000
-GLOBL vecConstF64NEON<>(SB), RODATA|NOPTR, $1440
+DATA vecConstF64NEON<>+1440(SB)/8, $0xfff0000000000000
+DATA vecConstF64NEON<>+1448(SB)/8, $0xfff0000000000000
+DATA vecConstF64NEON<>+1456(SB)/8, $0xc08ff80000000000
+DATA vecConstF64NEON<>+1464(SB)/8, $0xc08ff80000000000
+GLOBL vecConstF64NEON<>(SB), RODATA|NOPTR, $1472

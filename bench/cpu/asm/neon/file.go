@@ -28,35 +28,36 @@ func (f *file) function(name, params, result string) {
 	fmt.Fprintf(&f.text, "\n// %s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", signature, name, size)
 }
 
-// layout finds the offsets of parameters as Go's ABI0 has them, and the size of all of them.
+// layout finds the offsets of parameters and results as Go's ABI0 has them, and the size of all of them.
 func (f *file) layout(params, result string) int {
 	f.args = map[string]int{}
 	sizes := map[string]int{"bool": 1, "float32": 4} // others have 8
 	at := 0
 	align := func(n int) { at = (at + n - 1) / n * n }
-	var waiting []string // for the type that ends their list
-	for _, p := range strings.Split(params, ", ") {
-		name, kind, typed := strings.Cut(p, " ")
-		waiting = append(waiting, name)
-		if !typed {
-			continue
+	place := func(list string) {
+		var waiting []string // for the type that ends their list
+		for _, p := range strings.Split(list, ", ") {
+			name, kind, typed := strings.Cut(p, " ")
+			waiting = append(waiting, name)
+			if !typed {
+				continue
+			}
+			size := sizes[kind]
+			if size == 0 {
+				size = 8
+			}
+			for _, name := range waiting {
+				align(size)
+				f.args[name] = at
+				at += size
+			}
+			waiting = nil
 		}
-		size := sizes[kind]
-		if size == 0 {
-			size = 8
-		}
-		for _, name := range waiting {
-			align(size)
-			f.args[name] = at
-			at += size
-		}
-		waiting = nil
 	}
+	place(params)
 	if result != "" {
 		align(8)
-		name, _, _ := strings.Cut(strings.Trim(result, "()"), " ")
-		f.args[name] = at
-		at += 8
+		place(strings.Trim(result, "()"))
 	}
 	return at
 }

@@ -33,6 +33,7 @@ func kernelFiles() map[string]func(*file) {
 		}
 		files[fmt.Sprintf("vec_f%d_neon", 8*t.size)] = func(f *file) {
 			t.maps(f)
+			t.rows(f)
 			t.constants(f)
 		}
 	}
