@@ -105,11 +105,12 @@ independent: build ## validate profiles with a JSON Schema validator that is not
 	bin/venv/bin/check-jsonschema --schemafile bin/profile.schema.json testdata/golden/profile.json $$(ls profiles/*.json 2>/dev/null); \
 	for f in testdata/golden/profile.json $$(ls profiles/*.json 2>/dev/null); do bin/calibrate validate "$$f"; done
 
-# What loads shared libraries would need those of an arm64 system in its tests.
+# Of the packages that compute or read the machine; what loads shared libraries would need those
+# of an arm64 system.
 arm64: ## run the tests for linux/arm64 under qemu-user
 	@if [ -z "$(QEMU)" ]; then \
 		echo "skipped: the arm64 tests need qemu-user: apt-get install qemu-user-static"; exit 0; fi; \
-	packages=$$($(GO) list ./bench/... ./schema ./profiles ./hwdetect | grep -vE '/(peers|cuda|external)$$'); \
+	packages=$$($(GO) list ./bench/... ./hwdetect | grep -vE '/(bench|peers|cuda|external|sharedlib)$$'); \
 	set -x; CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -short -exec "$(QEMU)" $$packages
 
 bench: ## run the Go benchmarks of the kernels

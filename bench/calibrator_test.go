@@ -64,8 +64,7 @@ func fakeCalibrator(f *fake, mode schema.Mode) *Calibrator {
 	}
 }
 
-// long skips a test of whole calibrations, which no architecture changes, under -short:
-// an emulator takes minutes for it.
+// long skips a test of whole calibrations under -short.
 func long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -237,7 +237,7 @@ func (m *pixelMajor[T]) tiles(b *pixelBlock[T], f, pc, kc int, sums []T) {
 			}
 			from, steps := &c[t.first*m.nr], t.taps*channels
 			m.tileNear(t.count, width, steps, &a[t.before*channels], &bp[t.tap*channels*width], from, m.nr, true, from, nil, nil, floor, &b.weights[min(far, len(b.weights)-1)], perLine[T]())
-			far += steps / 4 * (64 / int(unsafe.Sizeof(T(0))))
+			far += steps / 4 * perLine[T]()
 		}
 	}
 }
