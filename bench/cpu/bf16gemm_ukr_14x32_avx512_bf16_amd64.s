@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func bf16gemmBlockAVX512BF16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
+// func bf16gemmBlockAVX512BF16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-152
+TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-160
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9
@@ -400,6 +400,9 @@ store14:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile14
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -749,6 +752,9 @@ store13:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile13
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1076,6 +1082,9 @@ store12:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile12
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1381,6 +1390,9 @@ store11:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile11
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1664,6 +1676,9 @@ store10:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile10
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1925,6 +1940,9 @@ store9:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile9
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2164,6 +2182,9 @@ store8:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile8
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2401,6 +2422,9 @@ store7:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile7
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2612,6 +2636,9 @@ store6:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile6
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2797,6 +2824,9 @@ store5:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile5
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2956,6 +2986,9 @@ store4:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile4
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3113,6 +3146,9 @@ store3:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile3
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3236,6 +3272,9 @@ store2:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile2
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3324,6 +3363,9 @@ store1:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile1
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func fp16gemmBlockAVX512FP16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
+// func fp16gemmBlockAVX512FP16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·fp16gemmBlockAVX512FP16(SB), NOSPLIT, $0-152
+TEXT ·fp16gemmBlockAVX512FP16(SB), NOSPLIT, $0-160
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9
@@ -762,6 +762,9 @@ group14:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile14
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -1447,6 +1450,9 @@ group13:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile13
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -2084,6 +2090,9 @@ group12:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile12
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -2673,6 +2682,9 @@ group11:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile11
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -3214,6 +3226,9 @@ group10:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile10
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -3707,6 +3722,9 @@ group9:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile9
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -4152,6 +4170,9 @@ group8:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile8
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -4541,6 +4562,9 @@ group7:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile7
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -4882,6 +4906,9 @@ group6:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile6
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -5175,6 +5202,9 @@ group5:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile5
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -5420,6 +5450,9 @@ group4:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile4
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -5617,6 +5650,9 @@ group3:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile3
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -5766,6 +5802,9 @@ group2:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile2
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX
@@ -5866,6 +5905,9 @@ group1:
 	ADDQ          nextB+144(FP), R15
 	DECQ          BX
 	JNZ           tile1
+	MOVQ          SI, R13
+	SUBQ          R14, R13
+	ADDQ          SI, R13
 	MOVQ          SI, R14
 	ADDQ          accSkip+64(FP), DI
 	MOVQ          nextRow+96(FP), AX

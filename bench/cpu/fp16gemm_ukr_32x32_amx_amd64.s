@@ -12,38 +12,52 @@ DATA tileConfig<>+48(SB)/8, $0x1010101010101010
 DATA tileConfig<>+56(SB)/8, $0x0000000000000000
 GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 
-// func fp16gemmBlockAMX(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
-// Requires: MMX+
-TEXT ·fp16gemmBlockAMX(SB), NOSPLIT, $0-152
-	LEAQ tileConfig<>+0(SB), AX
+DATA noAddend<>+0(SB)/8, $0x0000000000000000
+DATA noAddend<>+8(SB)/8, $0x0000000000000000
+DATA noAddend<>+16(SB)/8, $0x0000000000000000
+DATA noAddend<>+24(SB)/8, $0x0000000000000000
+DATA noAddend<>+32(SB)/8, $0x0000000000000000
+DATA noAddend<>+40(SB)/8, $0x0000000000000000
+DATA noAddend<>+48(SB)/8, $0x0000000000000000
+DATA noAddend<>+56(SB)/8, $0x0000000000000000
+DATA noAddend<>+64(SB)/8, $0x0000000000000000
+DATA noAddend<>+72(SB)/8, $0x0000000000000000
+DATA noAddend<>+80(SB)/8, $0x0000000000000000
+DATA noAddend<>+88(SB)/8, $0x0000000000000000
+DATA noAddend<>+96(SB)/8, $0x0000000000000000
+DATA noAddend<>+104(SB)/8, $0x0000000000000000
+DATA noAddend<>+112(SB)/8, $0x0000000000000000
+DATA noAddend<>+120(SB)/8, $0x0000000000000000
+GLOBL noAddend<>(SB), RODATA|NOPTR, $128
+
+// func fp16gemmBlockAMX(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·fp16gemmBlockAMX(SB), NOSPLIT, $0-160
+	LEAQ    tileConfig<>+0(SB), AX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x80; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // LDTILECFG (AX)
-	MOVQ a+32(FP), R14
-	MOVQ acc+48(FP), DI
-	MOVQ ldo+80(FP), R9
-	MOVQ aheadA+104(FP), R13
-	MOVQ aheadB+128(FP), R15
-	MOVQ $0x00000040, R10
-	MOVQ $0x00000080, R11
+	MOVQ    a+32(FP), R14
+	MOVQ    ldo+80(FP), R9
+	MOVQ    aheadA+104(FP), R13
+	MOVQ    aheadB+128(FP), R15
+	MOVQ    $0x00000040, R10
+	MOVQ    $0x00000080, R11
+	MOVQ    spare+152(FP), R12
+	ADDQ    $0x00001000, R12
+	MOVQ    R12, aheadB+128(FP)
+	XORQ    AX, AX
+	CMPB    load+56(FP), $0x00
+	CMOVQNE R11, AX
+	MOVQ    AX, aheadA+104(FP)
 
 row:
 	MOVQ b+40(FP), DX
 	MOVQ out+72(FP), R8
-	MOVQ panelsB+16(FP), BX
+	MOVQ panelsB+16(FP), AX
+	MOVQ AX, rows+0(FP)
 
 tile:
 	MOVQ R14, SI
 	MOVQ steps+24(FP), CX
-	MOVQ nextTile+88(FP), R12
-	ADDQ R8, R12
-	CMPB load+56(FP), $0x00
-	JEQ  zero
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x84; BYTE $0x1f; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (DI)(R11*1), TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x8c; BYTE $0x1f; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD 64(DI)(R11*1), TMM1
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x94; BYTE $0x1f; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD 2048(DI)(R11*1), TMM2
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x9c; BYTE $0x1f; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADD 2112(DI)(R11*1), TMM3
-	JMP  step
-
-zero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
@@ -51,13 +65,15 @@ zero:
 
 step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x16; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (SI)(R10*1), TMM4
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xb4; BYTE $0x1a; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (DX)(R11*1), TMM6
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x1a; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DX)(R11*1), TMM6
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xbc; BYTE $0x1a; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD 64(DX)(R11*1), TMM7
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x1a; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 64(DX)(R11*1), TMM7
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x16; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADD 1024(SI)(R10*1), TMM5
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ       $0x00000800, SI
+	ADDQ       $0x00000800, DX
 	MOVQ       secondA+112(FP), AX
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
@@ -66,40 +82,102 @@ step:
 	PREFETCHT1 (R15)
 	PREFETCHT1 (R15)(AX*1)
 	ADDQ       $0x00000040, R15
-	LEAQ       (R12)(R9*2), AX
-	PREFETCHT0 (R12)
-	PREFETCHT0 (R12)(R9*1)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 64(R12)(R9*1)
-	PREFETCHT0 (AX)
-	PREFETCHT0 (AX)(R9*1)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 64(AX)(R9*1)
-	LEAQ       (R12)(R9*4), R12
-	ADDQ       $0x00000800, SI
-	ADDQ       $0x00000800, DX
-	DECQ       CX
-	JNZ        step
-	MOVQ       R9, AX
-	SHLQ       $0x04, AX
-	ADDQ       R8, AX
-	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x08; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, (R8)(R9*1)
-	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(R8)(R9*1)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x08; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, (AX)(R9*1)
-	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 64(AX)(R9*1)
-	ADDQ       $0x00001000, DI
-	ADDQ       nextTile+88(FP), R8
-	ADDQ       nextA+120(FP), R13
-	ADDQ       nextB+144(FP), R15
-	DECQ       BX
-	JNZ        tile
-	MOVQ       SI, R14
-	ADDQ       accSkip+64(FP), DI
-	MOVQ       nextRow+96(FP), AX
-	ADDQ       AX, out+72(FP)
-	DECQ       panelsA+8(FP)
-	JNZ        row
+	CMPQ       R12, aheadB+128(FP)
+	JGE        gone
+	MOVQ       aheadA+104(FP), AX
+	VMOVUPS    (R12), Z0
+	VMOVUPS    64(R12), Z1
+	VMOVUPS    128(R12), Z2
+	VMOVUPS    192(R12), Z3
+	VADDPS     (DI), Z0, Z0
+	VADDPS     64(DI), Z1, Z1
+	VADDPS     (DI)(AX*1), Z2, Z2
+	VADDPS     64(DI)(AX*1), Z3, Z3
+	VMOVUPS    Z0, (BX)
+	VMOVUPS    Z1, 64(BX)
+	VMOVUPS    Z2, (BX)(R9*1)
+	VMOVUPS    Z3, 64(BX)(R9*1)
+	ADDQ       $0x00000100, R12
+	LEAQ       (DI)(AX*2), DI
+	LEAQ       (BX)(R9*2), BX
+
+gone:
+	DECQ CX
+	JNZ  step
+	JMP  resttest
+
+rest:
+	MOVQ    aheadA+104(FP), AX
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VMOVUPS 128(R12), Z2
+	VMOVUPS 192(R12), Z3
+	VADDPS  (DI), Z0, Z0
+	VADDPS  64(DI), Z1, Z1
+	VADDPS  (DI)(AX*1), Z2, Z2
+	VADDPS  64(DI)(AX*1), Z3, Z3
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	VMOVUPS Z2, (BX)(R9*1)
+	VMOVUPS Z3, 64(BX)(R9*1)
+	ADDQ    $0x00000100, R12
+	LEAQ    (DI)(AX*2), DI
+	LEAQ    (BX)(R9*2), BX
+
+resttest:
+	CMPQ    R12, aheadB+128(FP)
+	JLT     rest
+	MOVQ    spare+152(FP), R12
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x1c; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, (R12)(R11*1)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x1c; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(R12)(R11*1)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x1c; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(R12)(R11*1)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x1c; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(R12)(R11*1)
+	MOVQ    R8, BX
+	MOVQ    acc+48(FP), DI
+	ADDQ    $0x00001000, acc+48(FP)
+	LEAQ    noAddend<>+0(SB), AX
+	CMPB    load+56(FP), $0x00
+	CMOVQEQ AX, DI
+	ADDQ    nextTile+88(FP), R8
+	ADDQ    nextA+120(FP), R13
+	ADDQ    nextB+144(FP), R15
+	DECQ    rows+0(FP)
+	JNZ     tile
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
+	MOVQ    SI, R14
+	MOVQ    accSkip+64(FP), AX
+	ADDQ    AX, acc+48(FP)
+	MOVQ    nextRow+96(FP), AX
+	ADDQ    AX, out+72(FP)
+	DECQ    panelsA+8(FP)
+	JNZ     row
+	JMP     lasttest
+
+last:
+	MOVQ    aheadA+104(FP), AX
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VMOVUPS 128(R12), Z2
+	VMOVUPS 192(R12), Z3
+	VADDPS  (DI), Z0, Z0
+	VADDPS  64(DI), Z1, Z1
+	VADDPS  (DI)(AX*1), Z2, Z2
+	VADDPS  64(DI)(AX*1), Z3, Z3
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	VMOVUPS Z2, (BX)(R9*1)
+	VMOVUPS Z3, 64(BX)(R9*1)
+	ADDQ    $0x00000100, R12
+	LEAQ    (DI)(AX*2), DI
+	LEAQ    (BX)(R9*2), BX
+
+lasttest:
+	CMPQ R12, aheadB+128(FP)
+	JLT  last
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
 	RET
 
 // func peakFP16AMX(n int, from *byte, to *byte, a *byte, b *byte)

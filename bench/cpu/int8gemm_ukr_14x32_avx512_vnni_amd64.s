@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func int8gemmBlockAVX512VNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
+// func int8gemmBlockAVX512VNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·int8gemmBlockAVX512VNNI(SB), NOSPLIT, $0-152
+TEXT ·int8gemmBlockAVX512VNNI(SB), NOSPLIT, $0-160
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9
@@ -429,6 +429,9 @@ store14:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile14
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -805,6 +808,9 @@ store13:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile13
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1157,6 +1163,9 @@ store12:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile12
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1485,6 +1494,9 @@ store11:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile11
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -1789,6 +1801,9 @@ store10:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile10
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2069,6 +2084,9 @@ store9:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile9
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2325,6 +2343,9 @@ store8:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile8
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2577,6 +2598,9 @@ store7:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile7
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2801,6 +2825,9 @@ store6:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile6
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -2997,6 +3024,9 @@ store5:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile5
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3165,6 +3195,9 @@ store4:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile4
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3329,6 +3362,9 @@ store3:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile3
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3457,6 +3493,9 @@ store2:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile2
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -3548,6 +3587,9 @@ store1:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile1
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func int8gemmBlockAVXVNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int)
+// func int8gemmBlockAVXVNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
 // Requires: AVX, AVX2, MMX+
-TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-152
+TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-160
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9
@@ -215,6 +215,9 @@ store6:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile6
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -394,6 +397,9 @@ store5:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile5
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -550,6 +556,9 @@ store4:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile4
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -687,6 +696,9 @@ store3:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile3
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -797,6 +809,9 @@ store2:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile2
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX
@@ -887,6 +902,9 @@ store1:
 	ADDQ    nextB+144(FP), R15
 	DECQ    BX
 	JNZ     tile1
+	MOVQ    SI, R13
+	SUBQ    R14, R13
+	ADDQ    SI, R13
 	MOVQ    SI, R14
 	ADDQ    accSkip+64(FP), DI
 	MOVQ    nextRow+96(FP), AX

@@ -62,7 +62,7 @@ type narrowAttentionScratch struct {
 	max, sum   []float32 // by query of each panel
 	factor     []float32 // of each row of a panel
 	lanes      *rowLanes
-	edge       []byte
+	spare      []byte       // as that of narrowScratch
 	wide       [2][]float32 // a step of K, and transposed
 }
 
@@ -88,7 +88,7 @@ func (x *narrowAttention) lengths() []int {
 		x.few() * mr * accBytes, mr * x.ld() * accBytes, x.most * x.accLen() * accBytes,
 		x.most * mr * accBytes, x.most * mr * accBytes, mr * accBytes,
 		int(unsafe.Sizeof(rowLanes{})),
-		step * x.qkPlan.steps, 2 * step, 2 * step,
+		max(step*x.qkPlan.steps, x.qkPlan.spareBytes()), 2 * step, 2 * step,
 	}
 }
 
@@ -119,7 +119,7 @@ func (x *narrowAttention) newScratch(mem []byte) ([]narrowAttentionScratch, erro
 		scratch[i] = narrowAttentionScratch{
 			q: parts[0], k: parts[1], v: parts[2], p: parts[3], tiles: floats(4), s: floats(5), acc: floats(6),
 			max: floats(7), sum: floats(8), factor: floats(9),
-			lanes: (*rowLanes)(unsafe.Pointer(&parts[10][0])), edge: parts[11], wide: [2][]float32{floats(12), floats(13)},
+			lanes: (*rowLanes)(unsafe.Pointer(&parts[10][0])), spare: parts[11], wide: [2][]float32{floats(12), floats(13)},
 		}
 	}
 	return scratch, nil

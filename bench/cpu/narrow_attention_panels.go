@@ -12,9 +12,9 @@ func narrowHead(x []uint16, i, rows, cols int) byteRows {
 func (x *narrowAttention) packKeys(s *narrowAttentionScratch, k byteRows, key, n int) {
 	nr, steps, depth := x.qkPlan.nr, x.qkPlan.steps, x.depth()
 	for j := 0; j < n; j += nr {
-		x.asRows.packBlockA(s.edge, k, key+j, min(nr, n-j), 0, steps)
+		x.asRows.packBlockA(s.spare, k, key+j, min(nr, n-j), 0, steps)
 		for i := range steps {
-			from, to := s.edge[i*nr*stepBytes:][:nr*stepBytes], s.k[(j*steps+i*nr)*stepBytes:][:nr*stepBytes]
+			from, to := s.spare[i*nr*stepBytes:][:nr*stepBytes], s.k[(j*steps+i*nr)*stepBytes:][:nr*stepBytes]
 			// A pair moves as one number of 32 bits, and four elements as one of 64.
 			switch x.qkPlan.group {
 			case 2:
@@ -37,7 +37,7 @@ func (x *narrowAttention) packKeys(s *narrowAttentionScratch, k byteRows, key, n
 func (x *narrowAttention) packValues(s *narrowAttentionScratch, v byteRows, key, n int) {
 	steps := ceilDiv(n, x.depth())
 	for at := 0; at < steps; at += x.pvPlan.kc {
-		x.pvPlan.packBlockB(s.v[x.valuesAt(at):], v, s.edge, 0, x.d, key/x.depth()+at, min(x.pvPlan.kc, steps-at))
+		x.pvPlan.packBlockB(s.v[x.valuesAt(at):], v, s.spare, 0, x.d, key/x.depth()+at, min(x.pvPlan.kc, steps-at))
 	}
 }
 
@@ -48,14 +48,14 @@ func (x *narrowAttention) valuesAt(step int) int {
 
 // multiply writes the product of a panel of A and n panels of B, of as many steps, to
 // tiles of out, or adds it to those of acc, which may be the same.
-func (x *narrowAttention) multiply(n, steps int, a, b []byte, acc []float32, add bool, out []float32, ldo, nextTile int) {
+func (x *narrowAttention) multiply(spare []byte, n, steps int, a, b []byte, acc []float32, add bool, out []float32, ldo, nextTile int) {
 	mr, nr := x.qkPlan.mr, x.qkPlan.nr
 	_, _ = a[x.qkPlan.panelA(steps)-1], b[n*x.qkPlan.panelB(steps)-1]
 	_, _ = acc[n*mr*nr-1], out[(n-1)*nextTile+(mr-1)*ldo+nr-1]
 	stay := -steps * stepBytes // nothing to fetch
 	x.qkPlan.block(mr, 1, n, steps, &a[0], &b[0], (*byte)(unsafe.Pointer(&acc[0])), add, 0,
 		(*byte)(unsafe.Pointer(&out[0])), ldo*accBytes, nextTile*accBytes, 0,
-		&a[0], 0, stay, &b[0], 0, stay)
+		&a[0], 0, stay, &b[0], 0, stay, &spare[0])
 }
 
 // few is the number of columns of tiles that stay in L1.
@@ -65,7 +65,7 @@ func (x *narrowAttention) few() int { return max(1, hotBytes/x.qkPlan.tile()) * 
 // block of K, a few tiles.
 func (x *narrowAttention) scores(s *narrowAttentionScratch, q []byte, j, end int, out []float32, ldo, nextTile int) {
 	nr, steps := x.qkPlan.nr, x.qkPlan.steps
-	x.multiply(ceilDiv(end-j, nr), steps, q, s.k[j*steps*stepBytes:], s.tiles, false, out, ldo, nextTile)
+	x.multiply(s.spare, ceilDiv(end-j, nr), steps, q, s.k[j*steps*stepBytes:], s.tiles, false, out, ldo, nextTile)
 }
 
 // scoreRows writes all n columns, in rows.
@@ -90,7 +90,7 @@ func (x *narrowAttention) weigh(s *narrowAttentionScratch, acc []float32, key, n
 		}
 		for j := 0; j < x.columns(); j += each {
 			tiles := acc[j*mr*nr:]
-			x.multiply(each, steps, s.p, s.v[x.valuesAt(at)+j*stored*nr*stepBytes:], tiles, key+at > 0, tiles, nr, mr*nr)
+			x.multiply(s.spare, each, steps, s.p, s.v[x.valuesAt(at)+j*stored*nr*stepBytes:], tiles, key+at > 0, tiles, nr, mr*nr)
 		}
 	}
 }

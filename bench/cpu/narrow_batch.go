@@ -13,6 +13,7 @@ func newNarrowBatch(u unit, caches cacheSizes, m, n, k int) (*narrowGEMM, error)
 		g.mr = rows
 	}
 	g.mc = ceilDiv(m, g.mr) * g.mr
+	g.wholeA = true
 	return g, nil
 }
 
@@ -35,15 +36,14 @@ const narrowSkinnyRows = 3
 
 // oneBlock says that the product is a single block for one worker, packed as a whole.
 func (g *narrowGEMM) oneBlock() bool {
-	return g.m > narrowSkinnyRows && g.m <= g.mc && g.n <= g.nc && g.steps <= g.kc
+	return g.wholeA && g.m > narrowSkinnyRows && g.m <= g.mc && g.n <= g.nc && g.steps <= g.kc
 }
 
 // multiplyBlock computes C = A*B of one block, without what finds its way between blocks: that takes
 // longer than a small product.
 func (g *narrowGEMM) multiplyBlock(s narrowScratch, a, b, c byteRows) {
 	g.packBlockA(s.a, a, 0, g.m, 0, g.steps)
-	g.packBlockB(s.b, b, s.edge, 0, g.n, 0, g.steps)
-	none := ahead(s.a, len(s.a), 0, 0, g.steps)
-	t := narrowBlock{narrowGEMM: g, c: c, acc: s.c, m: g.m, n: g.n, steps: g.steps, a: s.a, b: s.b, aheadA: none, aheadB: none}
+	g.packBlockB(s.b, b, s.spare, 0, g.n, 0, g.steps)
+	t := narrowBlock{narrowGEMM: g, c: c, acc: s.c, spare: s.spare, m: g.m, n: g.n, steps: g.steps, a: s.a, b: s.b, aheadB: nothing(s.b, g.steps)}
 	t.multiply()
 }

@@ -6,15 +6,46 @@ type narrowBlock struct {
 	*narrowGEMM
 	c              byteRows
 	end            finish
-	acc            []byte
+	acc, spare     []byte
 	i0, j0, m, n   int
 	pc, steps      int
-	a, b           []byte
-	aheadA, aheadB lookahead
+	a, b           []byte    // a up to the end of what is packed
+	aheadA, aheadB lookahead // behind a panel of A, if that is not what lies there; and the next block of B
+	fetchA         lookahead // what is left of a panel
 }
 
 func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
 func (t *narrowBlock) panelsB() int { return ceilDiv(t.n, t.nr) }
+
+// packAndMultiply packs each panel of A right before it is multiplied, in mem, and keeps it there
+// if it is used again. (nextI, nextP) is where the next block of A begins.
+func (t *narrowBlock) packAndMultiply(mem []byte, a byteRows, nextI, nextP int) {
+	size, late := t.panelA(t.steps), t.panelsA()-t.lateRows()
+	if !t.once() {
+		mem = mem[t.panelsA()*t.panelA(t.pc):]
+	}
+	for i := range t.panelsA() {
+		row := *t
+		row.i0, row.m = t.i0+i*t.mr, min(t.mr, t.m-i*t.mr)
+		row.acc = t.acc[i*t.panelsB()*t.tile():]
+		row.a = mem[:size]
+		t.packBlockA(row.a, a, row.i0, row.m, t.pc, t.steps)
+		row.aheadA = ahead(a.data, (row.i0+t.mr)*a.ld+t.pc*stepBytes, a.ld, t.steps*stepBytes, t.steps)
+		if i == t.panelsA()-1 {
+			row.aheadA = ahead(a.data, nextI*a.ld+nextP*stepBytes, a.ld, t.steps*stepBytes, t.steps)
+		}
+		if i < late {
+			row.aheadB = nothing(t.b, t.steps)
+		}
+		row.multiply()
+		if i >= late {
+			t.aheadB = row.aheadB
+		}
+		if !t.once() {
+			mem = mem[size:]
+		}
+	}
+}
 
 // multiply leaves the sums in acc, and those of the last steps in C, or where they end.
 // What is whole tiles of C goes there at once, the rest by way of acc.
@@ -69,10 +100,30 @@ func (t *narrowBlock) finishTile(i, j int) {
 	t.end(sums, t.i0+i*t.mr, t.j0+j*t.nr, min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr))
 }
 
+// lateRows is the number of rows of tiles that fetch the next block of B: as many as that takes, and the
+// last ones, as it would leave L2 again before its time.
+func (t *narrowBlock) lateRows() int { return ceilDiv(t.nr, 2) }
+
 // tiles multiplies panels [i0, i1) of A by panels [j0, j1) of B.
 func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
+	late := max(i0, min(t.panelsA()-t.lateRows(), i1))
+	aheadB := t.aheadB
+	t.aheadB = nothing(t.b, t.steps)
+	t.rowsOfTiles(i0, late, j0, j1, direct)
+	t.aheadB = aheadB
+	t.rowsOfTiles(late, i1, j0, j1, direct)
+}
+
+func (t *narrowBlock) rowsOfTiles(i0, i1, j0, j1 int, direct bool) {
 	if i0 == i1 || j0 == j1 {
 		return
+	}
+	switch {
+	case j0 > 0:
+	case t.aheadA.data != nil:
+		t.fetchA = t.aheadA
+	default:
+		t.fetchA = ahead(t.a, (i0+1)*t.panelA(t.steps), 0, 0, t.steps)
 	}
 	row := t.panelsB() * t.tile() // of tiles in acc
 	acc := t.acc[i0*row+j0*t.tile():]
@@ -88,10 +139,10 @@ func (t *narrowBlock) tiles(i0, i1, j0, j1 int, direct bool) {
 	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
 	t.block(t.mr, i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
 		&out[0], ldo, nextTile, nextRow,
-		&t.aheadA.data[t.aheadA.from], t.aheadA.second, t.aheadA.next,
-		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next)
+		&t.fetchA.data[t.fetchA.from], t.fetchA.second, t.fetchA.next,
+		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next, &t.spare[0])
 	done := (i1 - i0) * (j1 - j0)
-	t.aheadA, t.aheadB = t.aheadA.after(done, t.steps), t.aheadB.after(done, t.steps)
+	t.fetchA, t.aheadB = t.fetchA.after(j1-j0, t.steps), t.aheadB.after(done, t.steps)
 }
 
 // copyTile copies to C what it has of a tile in acc.
@@ -110,6 +161,9 @@ type lookahead struct {
 	from, second, next int
 }
 
+// nothing fetches what is there.
+func nothing(data []byte, steps int) lookahead { return lookahead{data, 0, 0, -steps * stepBytes} }
+
 // ahead fetches rows of width bytes, ld bytes apart, from data[from] on: two rows a
 // tile, or two parts of one that is longer than the lines that a tile has steps for;
 // what is packed is one long row. Where nothing follows, it fetches what it has.
@@ -117,7 +171,7 @@ func ahead(data []byte, from, ld, width, steps int) lookahead {
 	part := steps * stepBytes
 	switch {
 	case from >= len(data):
-		return lookahead{data, 0, 0, -part}
+		return nothing(data, steps)
 	case ld == 0:
 		return lookahead{data, from, part, part}
 	case width > part:

@@ -61,7 +61,7 @@ func (v *narrowConv) newScratch(mem []byte) ([]narrowConvScratch, error) {
 	s := make([]narrowConvScratch, len(parts))
 	for i, p := range parts {
 		planes := mem[i*v.planesBytes():][:v.planesBytes()]
-		s[i] = narrowConvScratch{p, narrowIm2col{narrowPlanes: &v.planes, planes: planes, edge: p.edge}}
+		s[i] = narrowConvScratch{p, narrowIm2col{narrowPlanes: &v.planes, planes: planes, edge: p.spare}}
 	}
 	return s, nil
 }

@@ -13,19 +13,21 @@ const stepBytes = 64
 // the unit. They work on panels: mr rows of A as [steps][mr][64 bytes], nr columns of
 // B as [steps][groups][nr][group]; what a panel lacks is zero. C is in fp32 or int32.
 type narrowKernels struct {
-	mr, nr int  // of a tile
-	low    bool // tiles may have fewer rows, all of a plan as many
-	group  int  // neighbours in k that are multiplied together
+	mr, nr  int  // of a tile
+	low     bool // tiles may have fewer rows, all of a plan as many
+	streams bool // what block loads of B and C makes little room for itself in L1
+	group   int  // neighbours in k that are multiplied together
 
 	// block multiplies panels of A, of rows rows, by panels of B, of as many steps. The
 	// tiles of C lie in acc one behind the other, accSkip bytes more behind each row of them.
 	// Each starts with what is in acc if load, else with zero, and is written to out:
 	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
-	// the same, but not overlap otherwise: sums may pass by acc between steps. Meanwhile L2 gets what the next block needs of A and B: a line each
-	// step at ahead and second bytes further, from where both move on, and by next
-	// more at each tile.
+	// the same, but not overlap otherwise: sums may pass by acc between steps, and by spare, a tile
+	// that is aligned as cache lines are. Meanwhile L2 gets what is needed next of A and B: a line
+	// each step at ahead and second bytes further, from where both move on, and by next more at
+	// each tile; from the second panel of A on it gets the one that follows.
 	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
-		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
 	// dst[step*next+64*row], xor flip, and fetches what is far bytes further.
@@ -54,18 +56,16 @@ func (k *narrowKernels) shift() uint64 {
 	return 0x8080_8080_8080_8080
 }
 
-// narrowGEMM is the plan of C = A*B for one shape and unit. The block of C that a
-// worker computes stays in its L2, in a buffer of its own, while blocks of A and B
-// pass by, and is written to C by their last ones: C would otherwise be read and
-// written k/kc times, more than memory gives to units so fast, and its rows would
-// compete for the same sets of the caches where they are a power of two apart.
-// Meanwhile a panel of A stays in L1, and those of B come from L2.
+// narrowGEMM is the plan of C = A*B for one shape and unit. A block of C lies in a buffer of its
+// own, tile by tile, while blocks of A and B are multiplied into it, and is written to C by their last
+// ones: its rows would otherwise compete for the same sets of the caches where they are a power of
+// two apart. Meanwhile a panel of A stays in L1, and those of B come from L2.
 //
 // Sums that C does not hold as they are stay in that buffer: what makes elements of
 // them gets a few tiles at a time, which are still in L1.
 //
-// A is packed at the first block of columns and kept for the others, B for each block
-// of rows, or once beforehand. Each worker packs what it needs: there is no barrier.
+// A panel of A is packed right before it is used, and kept for other columns; B is packed for
+// each block of rows, or once beforehand. Each worker packs what it needs: there is no barrier.
 type narrowGEMM struct {
 	narrowKernels
 	grid
@@ -75,15 +75,20 @@ type narrowGEMM struct {
 	steps   int  // of k in all
 	kc      int  // steps of a block
 	packedA bool // before the run: workers need no room for it
+	wholeA  bool // is packed at once, as it is small
 }
 
 func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
 	if m <= 0 || n <= 0 || k <= 0 || threads <= 0 {
 		return nil, fmt.Errorf("cpu: gemm m=%d n=%d k=%d with %d threads: want positive numbers", m, n, k, threads)
 	}
-	// The block of C takes half of L2; as much is left for blocks of A and B and
-	// what is fetched ahead. Two panels and a tile of C take three quarters of L1.
-	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
+	l1, l2, l3 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2), orElse(caches.L3, typicalCaches.L3)
+	if u.gemm.streams {
+		return planNarrowGEMM(u, newStreamedBlocking(u.gemm, l1, l2, l3), threads, m, n, k), nil
+	}
+	// The block of C takes half of L2: it would otherwise be read and written k/kc times, more than
+	// memory gives to units so fast. As much is left for blocks of A and B and what is fetched
+	// ahead. Two panels and a tile of C take three quarters of L1.
 	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
 	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
 	switch {
@@ -96,6 +101,16 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 		kc = max(kc, l2/2/((u.gemm.mr+u.gemm.nr)*stepBytes))
 	}
 	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
+}
+
+// newStreamedBlocking is for kernels by which only a panel of A stays in L1: it takes two thirds. The
+// block of B takes a quarter of L2, and stays there while all of a block of A passes by. That of C
+// comes from L3, an eighth of it, or 4 MiB where that is the host's. On Sapphire Rapids, for 2048
+// cubed, AMX reaches 1.6 TFLOPS of bf16 so; with C in L2 and shorter panels it was 1.2.
+func newStreamedBlocking(k narrowKernels, l1, l2, l3 int) blocking {
+	kc := max(1, l1*2/3/(k.mr*stepBytes))
+	nc := max(k.nr, l2/4/(kc*stepBytes))
+	return blocking{mc: max(k.mr, min(l3/8, 4<<20)/(nc*accBytes)), kc: kc, nc: nc}
 }
 
 // accBytes is the size of an element of C.
@@ -112,9 +127,6 @@ func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 	g.steps = ceilDiv(k*g.size, stepBytes)
 	g.kc = even(g.steps, b.kc, 1)
 	g.mc = even(ceilDiv(ceilDiv(m, g.mr), g.rows), max(b.mc/g.mr, 1), 1) * g.mr
-	if g.narrow() {
-		g.mc = g.mr
-	}
 	g.nc = even(ceilDiv(ceilDiv(n, g.nr), g.cols), max(b.nc/g.nr, 1), 1) * g.nr
 	return g
 }
@@ -122,6 +134,11 @@ func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 // narrow says whether B is one panel, so that A is used once: a panel of it is packed
 // right before.
 func (g *narrowGEMM) narrow() bool { return g.low && g.n <= g.nr }
+
+// once says whether a panel of A is used when it is packed, and not again.
+func (g *narrowGEMM) once() bool {
+	return !g.wholeA && ceilDiv(ceilDiv(g.n, g.nr), g.cols)*g.nr <= g.nc
+}
 
 func (g *narrowGEMM) threads() int { return g.rows * g.cols }
 
@@ -138,12 +155,19 @@ func (g *narrowGEMM) panelB(steps int) int {
 }
 
 // narrowScratch is the memory that one worker works in, one run at a time.
-type narrowScratch struct{ a, b, c, edge []byte }
+type narrowScratch struct {
+	a, b, c []byte
+	spare   []byte // a step of B that is no whole panel, or a tile on its way to C
+}
 
 // lengths are the sizes of the buffers in bytes.
-func (g *narrowGEMM) lengths() (a, b, c, edge int) {
+func (g *narrowGEMM) lengths() (a, b, c, spare int) {
 	rows, cols := g.mc/g.mr, g.nc/g.nr
-	if !g.packedA {
+	switch {
+	case g.packedA:
+	case g.once() && !g.readsB():
+		a = g.panelA(g.kc)
+	default:
 		a = rows * g.panelA(g.steps)
 	}
 	b, c = cols*g.panelB(g.kc), rows*cols*g.tile()
@@ -151,13 +175,16 @@ func (g *narrowGEMM) lengths() (a, b, c, edge int) {
 		rest, block := g.skinnyLengths()
 		b, c = max(b, rest), max(c, block)
 	}
-	return a, b, c, g.nr * stepBytes
+	return a, b, c, g.spareBytes()
 }
+
+// spareBytes is the size of narrowScratch.spare.
+func (g *narrowGEMM) spareBytes() int { return max(g.nr*stepBytes, g.tile()) }
 
 // scratchBytes is the size of the memory that newScratch wants.
 func (g *narrowGEMM) scratchBytes() int64 {
-	a, b, c, edge := g.lengths()
-	return int64(g.threads()) * int64(a+b+c+edge)
+	a, b, c, spare := g.lengths()
+	return int64(g.threads()) * int64(a+b+c+spare)
 }
 
 // newScratch cuts mem, aligned to 64 bytes, into the buffers of each worker.
@@ -170,10 +197,10 @@ func (g *narrowGEMM) newScratch(mem []byte) ([]narrowScratch, error) {
 		mem = mem[n:]
 		return part
 	}
-	a, b, c, edge := g.lengths()
+	a, b, c, spare := g.lengths()
 	s := make([]narrowScratch, g.threads())
 	for i := range s {
-		s[i] = narrowScratch{cut(a), cut(b), cut(c), cut(edge)}
+		s[i] = narrowScratch{cut(a), cut(b), cut(c), cut(spare)}
 	}
 	return s, nil
 }
@@ -198,7 +225,7 @@ func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, 
 	case g.readsB():
 		g.computeSkinny(id, s, a, b, c, end)
 	default:
-		g.compute(id, s, narrowA{rows: a}, rowsB{g, b, s.edge}, c, end)
+		g.compute(id, s, narrowA{rows: a}, rowsB{g, b, s.spare}, c, end)
 	}
 }
 
@@ -210,7 +237,7 @@ func (g *narrowGEMM) compute(id int, s narrowScratch, a narrowA, b narrowB, c by
 	for ic := i0; ic < i1; ic += g.mc {
 		for jc := j0; jc < j1; jc += g.nc {
 			t := narrowBlock{
-				narrowGEMM: g, c: c, end: end, acc: s.c,
+				narrowGEMM: g, c: c, end: end, acc: s.c, spare: s.spare,
 				i0: ic, j0: jc, m: min(g.mc, i1-ic), n: min(g.nc, j1-jc),
 			}
 			for pc := 0; pc < g.steps; pc += g.kc {
@@ -222,24 +249,19 @@ func (g *narrowGEMM) compute(id int, s narrowScratch, a narrowA, b narrowB, c by
 				if nextJ >= j1 {
 					nextI, nextJ = ic+g.mc, j0
 				}
-				at, nextAt := t.panelsA()*g.panelA(pc), t.panelsA()*g.panelA(nextP)
+				t.b = b.block(s.b, jc, t.n, pc, t.steps)
+				t.aheadB = b.ahead(nextJ, min(g.nc, j1-nextJ), nextP, t.steps)
+				at := t.panelsA() * g.panelA(pc)
 				switch {
 				case a.packed != nil:
 					t.a = a.packed[ic/g.mr*g.panelA(g.steps)+at:]
-					t.aheadA = ahead(a.packed, nextI/g.mr*g.panelA(g.steps)+nextAt, 0, 0, t.steps)
-				case nextJ == j0:
+					t.multiply()
+				case jc > j0:
 					t.a = s.a[at:]
-					t.aheadA = ahead(a.rows.data, nextI*a.rows.ld+nextP*stepBytes, a.rows.ld, t.steps*stepBytes, t.steps)
+					t.multiply()
 				default:
-					t.a = s.a[at:]
-					t.aheadA = ahead(s.a, nextAt, 0, 0, t.steps)
+					t.packAndMultiply(s.a, a.rows, nextI, nextP)
 				}
-				if a.packed == nil && jc == j0 {
-					g.packBlockA(t.a, a.rows, ic, t.m, pc, t.steps)
-				}
-				t.b = b.block(s.b, jc, t.n, pc, t.steps)
-				t.aheadB = b.ahead(nextJ, min(g.nc, j1-nextJ), nextP, t.steps)
-				t.multiply()
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (l *narrowLinear) prepack(ws *workspace, weights *bench.Tensor) (err error)
 	g := l.gemm
 	key := packedKey{weights, fmt.Sprintf("blocks of %d by %d for %d", g.kc, g.nc, g.cols)}
 	l.packed, err = ws.packedOnce(key, int64(g.packedBytes()), func(dst []byte) {
-		g.prepackB(dst, byteRowsOf(ws, weights), l.scratch[0].edge)
+		g.prepackB(dst, byteRowsOf(ws, weights), l.scratch[0].spare)
 	})
 	return err
 }
@@ -55,7 +55,7 @@ func (l *narrowLinear) prepackPairs(ws *workspace, a, b byteRows) error {
 	}
 	panel := g.nr * g.size
 	both := byteRows{make([]byte, g.k*g.nc*g.size), g.nc * g.size}
-	l.packed = g.prepackColumns(mem, l.scratch[0].edge, func(j0, n int) byteRows {
+	l.packed = g.prepackColumns(mem, l.scratch[0].spare, func(j0, n int) byteRows {
 		for p := range g.k {
 			row, first := both.data[p*both.ld:], j0/2*g.size
 			for j := 0; j < n*g.size; j += panel {

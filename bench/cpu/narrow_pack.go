@@ -6,10 +6,8 @@ import "encoding/binary"
 func (g *narrowGEMM) packBlockA(dst []byte, a byteRows, i0, m, pc, steps int) {
 	whole := min(steps, g.k*g.size/stepBytes-pc) // of k; the last step may have less
 	far := 0
-	if g.narrow() { // to where the next call begins
-		if far = steps * stepBytes; pc+steps == g.steps {
-			far = g.mr*a.ld - pc*stepBytes
-		}
+	if g.narrow() { // to the next panel
+		far = g.mr * a.ld
 	}
 	for i := 0; i < m; i += g.mr {
 		panel := dst[i/g.mr*g.panelA(steps):][:g.panelA(steps)]

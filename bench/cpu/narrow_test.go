@@ -162,7 +162,7 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 	}
 	var packed []byte
 	if c.pack {
-		packed = g.prepackB(guarded(g.packedBytes()), b, s[0].edge)
+		packed = g.prepackB(guarded(g.packedBytes()), b, s[0].spare)
 	}
 	for i := range mem { // what a run before left behind must not matter
 		mem[i] = 0x7f

@@ -13,25 +13,25 @@ import (
 // The packing works on AVX-512 wherever there are tiles.
 var units = []unit{
 	{"amx", "AMX-BF16", schema.BF16, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXBF16, cpuid.AVX512BW}, 1024,
-		narrowKernels{32, 32, false, 2, bf16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsAVX512, nil, nil},
+		narrowKernels{32, 32, false, true, 2, bf16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsAVX512, nil, nil},
 		tilePeak(peakBF16AMX, 32)},
 	{"avx512_bf16", "AVX512-BF16", schema.BF16, AVX512, []cpuid.FeatureID{cpuid.AVX512BF16, cpuid.AVX512BW}, 128,
-		narrowKernels{14, 32, true, 2, bf16gemmBlockAVX512BF16, narrowPackAAVX512, narrowPackPairsAVX512, nil, bf16gemmSkinnyAVX512BF16},
+		narrowKernels{14, 32, true, false, 2, bf16gemmBlockAVX512BF16, narrowPackAAVX512, narrowPackPairsAVX512, nil, bf16gemmSkinnyAVX512BF16},
 		dotPeak{peakBF16AVX512BF16, 1, 16, 2, 16}},
 	{"amx", "AMX-FP16", schema.FP16, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXFP16, cpuid.AVX512BW}, 1024,
-		narrowKernels{32, 32, false, 2, fp16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsAVX512, nil, nil},
+		narrowKernels{32, 32, false, true, 2, fp16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsAVX512, nil, nil},
 		tilePeak(peakFP16AMX, 32)},
 	{"avx512_fp16", "AVX512-FP16", schema.FP16, AVX512, []cpuid.FeatureID{cpuid.AVX512FP16, cpuid.AVX512BW}, 128,
-		narrowKernels{14, 64, true, 1, fp16gemmBlockAVX512FP16, narrowPackAAVX512, narrowPackRowsAVX512, nil, nil},
+		narrowKernels{14, 64, true, false, 1, fp16gemmBlockAVX512FP16, narrowPackAAVX512, narrowPackRowsAVX512, nil, nil},
 		dotPeak{peakFP16AVX512FP16, 1, 32, 1, 16}},
 	{"amx", "AMX-INT8", schema.INT8, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXINT8, cpuid.AVX512BW}, 2048,
-		narrowKernels{32, 32, false, 4, int8gemmBlockAMX, narrowPackAAVX512, narrowPackQuadsAVX512, nil, nil},
+		narrowKernels{32, 32, false, true, 4, int8gemmBlockAMX, narrowPackAAVX512, narrowPackQuadsAVX512, nil, nil},
 		tilePeak(peakINT8AMX, 64)},
 	{"avx512_vnni", "AVX512-VNNI", schema.INT8, AVX512, []cpuid.FeatureID{cpuid.AVX512VNNI, cpuid.AVX512BW}, 256,
-		narrowKernels{14, 32, true, 4, int8gemmBlockAVX512VNNI, narrowPackAAVX512, narrowPackQuadsAVX512, narrowSumQuadsAVX512VNNI, int8gemmSkinnyAVX512VNNI},
+		narrowKernels{14, 32, true, false, 4, int8gemmBlockAVX512VNNI, narrowPackAAVX512, narrowPackQuadsAVX512, narrowSumQuadsAVX512VNNI, int8gemmSkinnyAVX512VNNI},
 		dotPeak{peakINT8AVX512VNNI, 1, 16, 4, 16}},
 	{"avx_vnni", "AVX-VNNI", schema.INT8, AVX2, []cpuid.FeatureID{cpuid.AVXVNNI, cpuid.AVX2}, 128,
-		narrowKernels{6, 16, true, 4, int8gemmBlockAVXVNNI, narrowPackAAVX2, narrowPackQuadsAVX2, narrowSumQuadsAVXVNNI, nil},
+		narrowKernels{6, 16, true, false, 4, int8gemmBlockAVXVNNI, narrowPackAAVX2, narrowPackQuadsAVX2, narrowSumQuadsAVXVNNI, nil},
 		dotPeak{peakINT8AVXVNNI, 1, 8, 4, 12}},
 }
 
@@ -42,25 +42,25 @@ func tilePeak(run func(n int, from, to, a, b *byte), k int) dotPeak {
 // The functions below do what narrowKernels.block says.
 
 //go:noescape
-func bf16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func bf16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func bf16gemmBlockAVX512BF16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func bf16gemmBlockAVX512BF16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func fp16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func fp16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func fp16gemmBlockAVX512FP16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func fp16gemmBlockAVX512FP16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func int8gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func int8gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func int8gemmBlockAVX512VNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func int8gemmBlockAVX512VNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 //go:noescape
-func int8gemmBlockAVXVNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)
+func int8gemmBlockAVXVNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
 
 // The functions below do what narrowKernels.packA, packB and sumB say.
 

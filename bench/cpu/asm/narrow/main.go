@@ -97,7 +97,7 @@ func param(c *build.Context, name string) operand.Mem {
 // in acc, from where they are loaded if load, else they start at zero; they are
 // written to out.
 const blockSignature = "func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
-	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int)"
+	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)"
 
 var (
 	regA, regB, regAcc, regOut = reg.RSI, reg.RDX, reg.RDI, reg.R8
@@ -133,12 +133,20 @@ func blockLoops(c *build.Context, suffix string, accTile int, tile func()) {
 	c.ADDQ(param(c, "nextB"), regAheadB)
 	c.DECQ(regTiles)
 	c.JNZ(operand.LabelRef("tile" + suffix))
-	c.MOVQ(regA, regPanel)
+	nextPanel(c)
 	c.ADDQ(param(c, "accSkip"), regAcc)
 	c.Load(c.Param("nextRow"), regTemp)
 	c.ADDQ(regTemp, param(c, "out"))
 	c.DECQ(param(c, "panelsA"))
 	c.JNZ(operand.LabelRef("row" + suffix))
+}
+
+// nextPanel moves on to the next panel of A, and fetches the one behind it.
+func nextPanel(c *build.Context) {
+	c.MOVQ(regA, regAheadA)
+	c.SUBQ(regPanel, regAheadA)
+	c.ADDQ(regA, regAheadA)
+	c.MOVQ(regA, regPanel)
 }
 
 // fetchAhead brings what the next block multiplies, or packs, into L2: two rows of each

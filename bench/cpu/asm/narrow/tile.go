@@ -17,6 +17,9 @@ var tiles = []tiled{{"bf16", "TDPBF16PS"}, {"fp16", "TDPFP16PS"}, {"int8", "TDPB
 // Every tile is whole: 16 rows of 64 bytes.
 const tileConfig = "tileConfig"
 
+// noAddend is a row of a tile of C without anything in it.
+const noAddend = "noAddend"
+
 // configuration is the memory that LDTILECFG reads (Intel SDM vol. 1, 18.2): palette
 // 1, then from byte 16 on the bytes of a row of each tile and from byte 48 on its
 // rows.
@@ -35,6 +38,11 @@ func configuration(c *build.Context) {
 		}
 		c.AddDatum(at, U64(word))
 	}
+	c.StaticGlobal(noAddend)
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for at := 0; at < 128; at += 8 {
+		c.AddDatum(at, U64(0))
+	}
 }
 
 // setUp configures the tiles. No tile outlives the call: Go moves goroutines between
@@ -49,69 +57,142 @@ func setUp(c *build.Context) {
 // four loads, 2 x 1 KiB of A from L1 and 2 x 1 KiB of B from L2, which needs 32 of the
 // 64 bytes a cycle that L2 has. Nothing fetches B ahead into L1: the loads depend on
 // nothing, and out of order they run some three steps ahead of the multiplications,
-// further than L2 is away.
+// further than L2 is away. With the hint T1, what they load leaves L1 first, so that
+// the panel of A stays there: on Sapphire Rapids 2424 instead of 2039 GFLOPS of bf16.
+//
+// Tiles are stored to spare, which stays in L1, and go from there to out by vectors, two
+// rows a step of the tile that follows, with what they are added to. Tiles that are
+// loaded from L2 and stored there themselves hold up all that follows: 1450 instead of
+// 1870 GFLOPS.
 func (t tiled) block(c *build.Context) {
+	function(c, t.dtype+"gemmBlockAMX", blockSignature)
 	var (
 		ldA, ldB = reg.R10, reg.R11
-		next     = reg.R12 // rows of the next tile of C
+		row      = reg.R12 // of spare, the next to go
+		addend   = reg.RDI // of that row
+		to       = reg.RBX // where it goes
+		// Parameters that are in registers, or not used, leave their place to what changes
+		// less often.
+		left, acc, skip, end = param(c, "rows"), param(c, "acc"), param(c, "aheadA"), param(c, "aheadB")
 	)
-	function(c, t.dtype+"gemmBlockAMX", blockSignature)
 	setUp(c)
-	loadBlock(c)
+	c.Load(c.Param("a"), regPanel)
+	c.Load(c.Param("ldo"), regLDO)
+	c.Load(c.Param("aheadA"), regAheadA)
+	c.Load(c.Param("aheadB"), regAheadB)
 	c.MOVQ(U32(64), ldA)
 	c.MOVQ(U32(128), ldB)
-	// Tiles of C in acc are 32 rows of 128 bytes.
-	acc := func(i int) Mem { return Mem{Base: regAcc, Index: ldB, Scale: 1, Disp: i/2*2048 + i%2*64} }
-	a := func(i int) Mem { return Mem{Base: regA, Index: ldA, Scale: 1, Disp: i * 1024} }
-	b := func(j int) Mem { return Mem{Base: regB, Index: ldB, Scale: 1, Disp: j * 64} }
-	blockLoops(c, "", 4096, func() {
-		c.Load(c.Param("nextTile"), next)
-		c.ADDQ(regOut, next)
-		c.CMPB(param(c, "load"), Imm(0))
-		c.JEQ(LabelRef("zero"))
-		for i := range 4 {
-			simd.Emit(c, "TILELOADD", acc(i), simd.Tile(i))
+	c.Load(c.Param("spare"), row)
+	c.ADDQ(U32(spareBytes), row)
+	c.MOVQ(row, end) // nothing is left to go
+	c.XORQ(regTemp, regTemp)
+	c.CMPB(param(c, "load"), Imm(0))
+	c.CMOVQNE(ldB, regTemp)
+	c.MOVQ(regTemp, skip)
+
+	copyRows := func() {
+		c.MOVQ(skip, regTemp)
+		z := []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3}
+		at := func(base, ld reg.Register, i int) Mem {
+			m := Mem{Base: base, Disp: i % 2 * 64}
+			if i >= 2 {
+				m.Index, m.Scale = ld, 1
+			}
+			return m
 		}
-		c.JMP(LabelRef("step"))
-		c.Label("zero")
-		for i := range 4 {
-			simd.Emit(c, "TILEZERO", simd.Tile(i))
+		for i, v := range z {
+			c.VMOVUPS(Mem{Base: row, Disp: 64 * i}, v)
 		}
-		c.Label("step")
-		simd.Emit(c, "TILELOADD", a(0), simd.Tile(4))
-		simd.Emit(c, "TILELOADD", b(0), simd.Tile(6))
-		simd.Emit(c, t.dot, simd.Tile(6), simd.Tile(4), simd.Tile(0))
-		simd.Emit(c, "TILELOADD", b(1), simd.Tile(7))
-		simd.Emit(c, t.dot, simd.Tile(7), simd.Tile(4), simd.Tile(1))
-		simd.Emit(c, "TILELOADD", a(1), simd.Tile(5))
-		simd.Emit(c, t.dot, simd.Tile(6), simd.Tile(5), simd.Tile(2))
-		simd.Emit(c, t.dot, simd.Tile(7), simd.Tile(5), simd.Tile(3))
-		fetchAhead(c)
-		// Four of the 32 rows of the next tile of C a step: they are 64 lines, more
-		// than the core can ask for at once.
-		c.LEAQ(Mem{Base: next, Index: regLDO, Scale: 2}, regTemp)
-		for _, r := range []reg.GPPhysical{next, regTemp} {
-			for line := range 2 {
-				c.PREFETCHT0(Mem{Base: r, Disp: 64 * line})
-				c.PREFETCHT0(Mem{Base: r, Index: regLDO, Scale: 1, Disp: 64 * line})
+		for i, v := range z {
+			if t.dtype == "int8" {
+				c.VPADDD(at(addend, regTemp, i), v, v)
+			} else {
+				c.VADDPS(at(addend, regTemp, i), v, v)
 			}
 		}
-		c.LEAQ(Mem{Base: next, Index: regLDO, Scale: 4}, next)
-		c.ADDQ(U32(2048), regA)
-		c.ADDQ(U32(2048), regB)
-		c.DECQ(regSteps)
-		c.JNZ(LabelRef("step"))
-
-		c.MOVQ(regLDO, regTemp)
-		c.SHLQ(Imm(4), regTemp)
-		c.ADDQ(regOut, regTemp)
-		for i := range 4 {
-			rows := []reg.GPPhysical{regOut, regTemp}[i/2]
-			simd.Emit(c, "TILESTORED", simd.Tile(i), Mem{Base: rows, Index: regLDO, Scale: 1, Disp: i % 2 * 64})
+		for i, v := range z {
+			c.VMOVUPS(v, at(to, regLDO, i))
 		}
-	})
+		c.ADDQ(U32(256), row)
+		c.LEAQ(Mem{Base: addend, Index: regTemp, Scale: 2}, addend)
+		c.LEAQ(Mem{Base: to, Index: regLDO, Scale: 2}, to)
+	}
+	drain := func(name string) {
+		c.JMP(LabelRef(name + "test"))
+		c.Label(name)
+		copyRows()
+		c.Label(name + "test")
+		c.CMPQ(row, end)
+		c.JLT(LabelRef(name))
+	}
+	a := func(i int) Mem { return Mem{Base: regA, Index: ldA, Scale: 1, Disp: i * 1024} }
+	b := func(j int) Mem { return Mem{Base: regB, Index: ldB, Scale: 1, Disp: j * 64} }
+
+	c.Label("row")
+	c.Load(c.Param("b"), regB)
+	c.Load(c.Param("out"), regOut)
+	c.Load(c.Param("panelsB"), regTemp)
+	c.MOVQ(regTemp, left)
+	c.Label("tile")
+	c.MOVQ(regPanel, regA)
+	c.Load(c.Param("steps"), regSteps)
+	for i := range 4 {
+		simd.Emit(c, "TILEZERO", simd.Tile(i))
+	}
+	c.Label("step")
+	simd.Emit(c, "TILELOADD", a(0), simd.Tile(4))
+	simd.Emit(c, "TILELOADDT1", b(0), simd.Tile(6))
+	simd.Emit(c, t.dot, simd.Tile(6), simd.Tile(4), simd.Tile(0))
+	simd.Emit(c, "TILELOADDT1", b(1), simd.Tile(7))
+	simd.Emit(c, t.dot, simd.Tile(7), simd.Tile(4), simd.Tile(1))
+	simd.Emit(c, "TILELOADD", a(1), simd.Tile(5))
+	simd.Emit(c, t.dot, simd.Tile(6), simd.Tile(5), simd.Tile(2))
+	simd.Emit(c, t.dot, simd.Tile(7), simd.Tile(5), simd.Tile(3))
+	c.ADDQ(U32(2048), regA)
+	c.ADDQ(U32(2048), regB)
+	fetchAhead(c)
+	c.CMPQ(row, end)
+	c.JGE(LabelRef("gone"))
+	copyRows()
+	c.Label("gone")
+	c.DECQ(regSteps)
+	c.JNZ(LabelRef("step"))
+
+	drain("rest")
+	c.Load(c.Param("spare"), row)
+	for i := range 4 {
+		simd.Emit(c, "TILESTORED", simd.Tile(i), Mem{Base: row, Index: ldB, Scale: 1, Disp: i/2*2048 + i%2*64})
+	}
+	c.MOVQ(regOut, to)
+	c.MOVQ(acc, addend)
+	c.ADDQ(U32(spareBytes), acc)
+	zero(c, addend)
+	c.ADDQ(param(c, "nextTile"), regOut)
+	c.ADDQ(param(c, "nextA"), regAheadA)
+	c.ADDQ(param(c, "nextB"), regAheadB)
+	c.DECQ(left)
+	c.JNZ(LabelRef("tile"))
+	nextPanel(c)
+	c.Load(c.Param("accSkip"), regTemp)
+	c.ADDQ(regTemp, acc)
+	c.Load(c.Param("nextRow"), regTemp)
+	c.ADDQ(regTemp, param(c, "out"))
+	c.DECQ(param(c, "panelsA"))
+	c.JNZ(LabelRef("row"))
+	drain("last")
 	simd.Emit(c, "TILERELEASE")
+	c.VZEROUPPER()
 	c.RET()
+}
+
+// spareBytes is the size of 2x2 tiles.
+const spareBytes = 4096
+
+// zero lets addend be a row of zeros where nothing is added.
+func zero(c *build.Context, addend reg.Register) {
+	c.LEAQ(NewDataAddr(Symbol{Name: noAddend, Static: true}, 0), regTemp)
+	c.CMPB(param(c, "load"), Imm(0))
+	c.CMOVQEQ(regTemp, addend)
 }
 
 // peak repeats acc += A*B on four tiles: 4 x 16 cycles hide the latency of 52.

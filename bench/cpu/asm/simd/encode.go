@@ -51,6 +51,7 @@ var forms = map[string]form{
 	"TDPFP16PS":      {false, 0, pF2, map0F38, 0x5c, []field{vvvv, rm, regs}},
 	"TDPBSSD":        {false, 0, pF2, map0F38, 0x5e, []field{vvvv, rm, regs}},
 	"TILELOADD":      {false, 0, pF2, map0F38, 0x4b, []field{rm, regs}},
+	"TILELOADDT1":    {false, 0, p66, map0F38, 0x4b, []field{rm, regs}},
 	"TILESTORED":     {false, 0, pF3, map0F38, 0x4b, []field{regs, rm}},
 	"TILEZERO":       {false, 0, pF2, map0F38, 0x49, []field{regs}},
 	"LDTILECFG":      {false, 0, np, map0F38, 0x49, []field{rm}},

@@ -39,6 +39,7 @@ func TestEncodings(t *testing.T) {
 		{"TDPBSSD", []operand.Op{Tile(6), Tile(5), Tile(3)}, "tdpbssd tmm3,tmm5,tmm6"},
 		{"TILELOADD", []operand.Op{near, Tile(4)}, "tileloadd tmm4,[rsi+r10*1+0x400]"},
 		{"TILELOADD", []operand.Op{far, Tile(7)}, "tileloadd tmm7,[r12+rcx*2-0x40]"},
+		{"TILELOADDT1", []operand.Op{near, Tile(6)}, "tileloaddt1 tmm6,[rsi+r10*1+0x400]"},
 		{"TILESTORED", []operand.Op{Tile(3), near}, "tilestored [rsi+r10*1+0x400],tmm3"},
 		{"TILEZERO", []operand.Op{Tile(5)}, "tilezero tmm5"},
 		{"LDTILECFG", []operand.Op{operand.Mem{Base: reg.RAX}}, "ldtilecfg [rax+0x0]"},
