@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func bf16gemmBlockAVX512BF16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
+// func bf16gemmBlockAVX512BF16(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte, lda int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-160
+TEXT ·bf16gemmBlockAVX512BF16(SB), NOSPLIT, $0-168
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9

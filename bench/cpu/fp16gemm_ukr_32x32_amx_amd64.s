@@ -30,15 +30,18 @@ DATA noAddend<>+112(SB)/8, $0x0000000000000000
 DATA noAddend<>+120(SB)/8, $0x0000000000000000
 GLOBL noAddend<>(SB), RODATA|NOPTR, $128
 
-// func fp16gemmBlockAMX(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
+// func fp16gemmBlockAMX(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte, lda int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·fp16gemmBlockAMX(SB), NOSPLIT, $0-160
+TEXT ·fp16gemmBlockAMX(SB), NOSPLIT, $0-168
 	LEAQ tileConfig<>+0(SB), AX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0x80; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // LDTILECFG (AX)
 	MOVQ $0x00000040, R10
+	CMPQ lda+160(FP), $0x00
+	JNE  rows
 	CMPQ steps+24(FP), $0x08
 	JLE  short
 	MOVQ a+32(FP), R14
+	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9
 	MOVQ aheadA+104(FP), R13
 	MOVQ aheadB+128(FP), R15
@@ -47,16 +50,16 @@ TEXT ·fp16gemmBlockAMX(SB), NOSPLIT, $0-160
 	MOVQ R12, aheadA+104(FP)
 	XORQ R11, R11
 	CMPB load+56(FP), $0x00
-	JEQ  row
+	JEQ  longrow
 	MOVQ $0x00000080, R11
 
-row:
+longrow:
 	MOVQ b+40(FP), DX
 	MOVQ out+72(FP), R8
 	MOVQ panelsB+16(FP), AX
 	MOVQ AX, rows+0(FP)
 
-tile:
+longtile:
 	MOVQ R14, SI
 	MOVQ steps+24(FP), CX
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
@@ -64,7 +67,7 @@ tile:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
 
-step:
+longstep:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x16; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (SI)(R10*1), TMM4
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x52; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DX)(R10*2), TMM6
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
@@ -73,8 +76,8 @@ step:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x16; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADD 1024(SI)(R10*1), TMM5
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ       $0x00000800, SI
 	ADDQ       $0x00000800, DX
+	ADDQ       $0x00000800, SI
 	MOVQ       secondA+112(FP), AX
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
@@ -84,7 +87,7 @@ step:
 	PREFETCHT1 (R15)(AX*1)
 	ADDQ       $0x00000040, R15
 	CMPQ       R12, aheadA+104(FP)
-	JGE        gone
+	JGE        longgone
 	VMOVUPS    (R12), Z0
 	VMOVUPS    64(R12), Z1
 	VMOVUPS    128(R12), Z2
@@ -101,12 +104,12 @@ step:
 	LEAQ       (DI)(R11*2), DI
 	LEAQ       (BX)(R9*2), BX
 
-gone:
+longgone:
 	DECQ CX
-	JNZ  step
-	JMP  resttest
+	JNZ  longstep
+	JMP  longresttest
 
-rest:
+longrest:
 	VMOVUPS (R12), Z0
 	VMOVUPS 64(R12), Z1
 	VMOVUPS 128(R12), Z2
@@ -123,9 +126,9 @@ rest:
 	LEAQ    (DI)(R11*2), DI
 	LEAQ    (BX)(R9*2), BX
 
-resttest:
+longresttest:
 	CMPQ    R12, aheadA+104(FP)
-	JLT     rest
+	JLT     longrest
 	MOVQ    spare+152(FP), R12
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x54; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, (R12)(R10*2)
 	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x54; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(R12)(R10*2)
@@ -141,7 +144,7 @@ resttest:
 	ADDQ    nextA+120(FP), R13
 	ADDQ    nextB+144(FP), R15
 	DECQ    rows+0(FP)
-	JNZ     tile
+	JNZ     longtile
 	MOVQ    SI, R13
 	SUBQ    R14, R13
 	ADDQ    SI, R13
@@ -151,10 +154,10 @@ resttest:
 	MOVQ    nextRow+96(FP), AX
 	ADDQ    AX, out+72(FP)
 	DECQ    panelsA+8(FP)
-	JNZ     row
-	JMP     lasttest
+	JNZ     longrow
+	JMP     longlasttest
 
-last:
+longlast:
 	VMOVUPS (R12), Z0
 	VMOVUPS 64(R12), Z1
 	VMOVUPS 128(R12), Z2
@@ -171,9 +174,9 @@ last:
 	LEAQ    (DI)(R11*2), DI
 	LEAQ    (BX)(R9*2), BX
 
-lasttest:
+longlasttest:
 	CMPQ R12, aheadA+104(FP)
-	JLT  last
+	JLT  longlast
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	VZEROUPPER
 	RET
@@ -196,14 +199,14 @@ tileshort:
 	MOVQ nextTile+88(FP), R12
 	ADDQ R8, R12
 	CMPB load+56(FP), $0x00
-	JEQ  zero
+	JEQ  shortzero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x84; BYTE $0x57; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DI)(R10*2), TMM0
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x8c; BYTE $0x57; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 64(DI)(R10*2), TMM1
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x94; BYTE $0x57; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADDT1 2048(DI)(R10*2), TMM2
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x9c; BYTE $0x57; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADDT1 2112(DI)(R10*2), TMM3
 	JMP  shortstep
 
-zero:
+shortzero:
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
@@ -218,8 +221,8 @@ shortstep:
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x16; BYTE $0x00; BYTE $0x04; BYTE $0x00; BYTE $0x00 // TILELOADD 1024(SI)(R10*1), TMM5
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
-	ADDQ       $0x00000800, SI
 	ADDQ       $0x00000800, DX
+	ADDQ       $0x00000800, SI
 	MOVQ       secondA+112(FP), AX
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
@@ -262,6 +265,342 @@ shortstep:
 	ADDQ       AX, out+72(FP)
 	DECQ       panelsA+8(FP)
 	JNZ        rowshort
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	RET
+
+rows:
+	CMPQ steps+24(FP), $0x08
+	JLE  shortrows
+	CMPQ secondA+112(FP), $0x00
+	JNE  shortrows
+	MOVQ a+32(FP), R14
+	MOVQ acc+48(FP), DI
+	MOVQ ldo+80(FP), R9
+	MOVQ aheadA+104(FP), R13
+	MOVQ aheadB+128(FP), R15
+	MOVQ lda+160(FP), R13
+	MOVQ spare+152(FP), R12
+	ADDQ $0x00001000, R12
+	MOVQ R12, aheadA+104(FP)
+	XORQ R11, R11
+	CMPB load+56(FP), $0x00
+	JEQ  longrowsrow
+	MOVQ $0x00000080, R11
+
+longrowsrow:
+	MOVQ b+40(FP), DX
+	MOVQ out+72(FP), R8
+	MOVQ panelsB+16(FP), AX
+	MOVQ AX, rows+0(FP)
+
+longrowstile:
+	MOVQ R14, SI
+	MOVQ steps+24(FP), CX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+
+longrowsstep:
+	MOVQ       R13, AX
+	SHLQ       $0x04, AX
+	ADDQ       SI, AX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x2e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (SI)(R13*1), TMM4
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x52; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DX)(R10*2), TMM6
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x52; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 64(DX)(R10*2), TMM7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x28; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (AX)(R13*1), TMM5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ       $0x00000800, DX
+	CMPQ       secondA+112(FP), $0x00
+	JEQ        longrowsnear
+	LEAQ       512(SI), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+
+longrowsnear:
+	ADDQ       $0x00000040, SI
+	MOVQ       secondB+136(FP), AX
+	PREFETCHT1 (R15)
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
+	CMPQ       R12, aheadA+104(FP)
+	JGE        longrowsgone
+	VMOVUPS    (R12), Z0
+	VMOVUPS    64(R12), Z1
+	VMOVUPS    128(R12), Z2
+	VMOVUPS    192(R12), Z3
+	VADDPS     (DI), Z0, Z0
+	VADDPS     64(DI), Z1, Z1
+	VADDPS     (DI)(R11*1), Z2, Z2
+	VADDPS     64(DI)(R11*1), Z3, Z3
+	VMOVUPS    Z0, (BX)
+	VMOVUPS    Z1, 64(BX)
+	VMOVUPS    Z2, (BX)(R9*1)
+	VMOVUPS    Z3, 64(BX)(R9*1)
+	ADDQ       $0x00000100, R12
+	LEAQ       (DI)(R11*2), DI
+	LEAQ       (BX)(R9*2), BX
+
+longrowsgone:
+	DECQ CX
+	JNZ  longrowsstep
+	JMP  longrowsresttest
+
+longrowsrest:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VMOVUPS 128(R12), Z2
+	VMOVUPS 192(R12), Z3
+	VADDPS  (DI), Z0, Z0
+	VADDPS  64(DI), Z1, Z1
+	VADDPS  (DI)(R11*1), Z2, Z2
+	VADDPS  64(DI)(R11*1), Z3, Z3
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	VMOVUPS Z2, (BX)(R9*1)
+	VMOVUPS Z3, 64(BX)(R9*1)
+	ADDQ    $0x00000100, R12
+	LEAQ    (DI)(R11*2), DI
+	LEAQ    (BX)(R9*2), BX
+
+longrowsresttest:
+	CMPQ    R12, aheadA+104(FP)
+	JLT     longrowsrest
+	MOVQ    spare+152(FP), R12
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x54; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, (R12)(R10*2)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x54; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(R12)(R10*2)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x54; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, 2048(R12)(R10*2)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x54; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 2112(R12)(R10*2)
+	MOVQ    R8, BX
+	MOVQ    acc+48(FP), DI
+	ADDQ    $0x00001000, acc+48(FP)
+	LEAQ    noAddend<>+0(SB), AX
+	TESTQ   R11, R11
+	CMOVQEQ AX, DI
+	ADDQ    nextTile+88(FP), R8
+	ADDQ    nextB+144(FP), R15
+	DECQ    rows+0(FP)
+	JNZ     longrowstile
+	SHLQ    $0x05, R13
+	ADDQ    R13, R14
+	SHRQ    $0x05, R13
+	MOVQ    accSkip+64(FP), AX
+	ADDQ    AX, acc+48(FP)
+	MOVQ    nextRow+96(FP), AX
+	ADDQ    AX, out+72(FP)
+	DECQ    panelsA+8(FP)
+	JNZ     longrowsrow
+	JMP     longrowslasttest
+
+longrowslast:
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VMOVUPS 128(R12), Z2
+	VMOVUPS 192(R12), Z3
+	VADDPS  (DI), Z0, Z0
+	VADDPS  64(DI), Z1, Z1
+	VADDPS  (DI)(R11*1), Z2, Z2
+	VADDPS  64(DI)(R11*1), Z3, Z3
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	VMOVUPS Z2, (BX)(R9*1)
+	VMOVUPS Z3, 64(BX)(R9*1)
+	ADDQ    $0x00000100, R12
+	LEAQ    (DI)(R11*2), DI
+	LEAQ    (BX)(R9*2), BX
+
+longrowslasttest:
+	CMPQ R12, aheadA+104(FP)
+	JLT  longrowslast
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
+	RET
+
+shortrows:
+	MOVQ a+32(FP), R14
+	MOVQ acc+48(FP), DI
+	MOVQ ldo+80(FP), R9
+	MOVQ aheadA+104(FP), R13
+	MOVQ aheadB+128(FP), R15
+	MOVQ lda+160(FP), R13
+
+rowshortrows:
+	MOVQ b+40(FP), DX
+	MOVQ out+72(FP), R8
+	MOVQ panelsB+16(FP), BX
+
+tileshortrows:
+	MOVQ R14, SI
+	MOVQ steps+24(FP), CX
+	MOVQ nextTile+88(FP), R12
+	ADDQ R8, R12
+	CMPB load+56(FP), $0x00
+	JEQ  shortrowszero
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x84; BYTE $0x57; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DI)(R10*2), TMM0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x8c; BYTE $0x57; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 64(DI)(R10*2), TMM1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x94; BYTE $0x57; BYTE $0x00; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADDT1 2048(DI)(R10*2), TMM2
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x9c; BYTE $0x57; BYTE $0x40; BYTE $0x08; BYTE $0x00; BYTE $0x00 // TILELOADDT1 2112(DI)(R10*2), TMM3
+	JMP  shortrowsstep
+
+shortrowszero:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO TMM0
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO TMM1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO TMM2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO TMM3
+
+shortrowsstep:
+	MOVQ       R13, AX
+	SHLQ       $0x04, AX
+	ADDQ       SI, AX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xa4; BYTE $0x2e; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (SI)(R13*1), TMM4
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xb4; BYTE $0x52; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DX)(R10*2), TMM6
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xc4 // TDPFP16PS TMM6, TMM4, TMM0
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0xbc; BYTE $0x52; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 64(DX)(R10*2), TMM7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xcc // TDPFP16PS TMM7, TMM4, TMM1
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0xac; BYTE $0x28; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADD (AX)(R13*1), TMM5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x4b; BYTE $0x5c; BYTE $0xd5 // TDPFP16PS TMM6, TMM5, TMM2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x43; BYTE $0x5c; BYTE $0xdd // TDPFP16PS TMM7, TMM5, TMM3
+	ADDQ       $0x00000800, DX
+	CMPQ       secondA+112(FP), $0x00
+	JEQ        shortrowsnear
+	LEAQ       512(SI), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R13*1)
+	LEAQ       (AX)(R13*2), AX
+
+shortrowsnear:
+	ADDQ       $0x00000040, SI
+	MOVQ       secondB+136(FP), AX
+	PREFETCHT1 (R15)
+	PREFETCHT1 (R15)(AX*1)
+	ADDQ       $0x00000040, R15
+	LEAQ       (R12)(R9*2), AX
+	PREFETCHT0 (R12)
+	PREFETCHT0 (R12)(R9*1)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 64(R12)(R9*1)
+	PREFETCHT0 (AX)
+	PREFETCHT0 (AX)(R9*1)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(R9*1)
+	LEAQ       (R12)(R9*4), R12
+	DECQ       CX
+	JNZ        shortrowsstep
+	MOVQ       R9, AX
+	SHLQ       $0x04, AX
+	ADDQ       R8, AX
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x84; BYTE $0x08; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM0, (R8)(R9*1)
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x8c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM1, 64(R8)(R9*1)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x94; BYTE $0x08; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM2, (AX)(R9*1)
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7a; BYTE $0x4b; BYTE $0x9c; BYTE $0x08; BYTE $0x40; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILESTORED TMM3, 64(AX)(R9*1)
+	ADDQ       $0x00001000, DI
+	ADDQ       nextTile+88(FP), R8
+	ADDQ       nextA+120(FP), R13
+	ADDQ       nextB+144(FP), R15
+	DECQ       BX
+	JNZ        tileshortrows
+	SHLQ       $0x05, R13
+	ADDQ       R13, R14
+	SHRQ       $0x05, R13
+	ADDQ       accSkip+64(FP), DI
+	MOVQ       nextRow+96(FP), AX
+	ADDQ       AX, out+72(FP)
+	DECQ       panelsA+8(FP)
+	JNZ        rowshortrows
 	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
 	RET
 

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func int8gemmBlockAVXVNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte)
+// func int8gemmBlockAVXVNNI(rows int, panelsA int, panelsB int, steps int, a *byte, b *byte, acc *byte, load bool, accSkip int, out *byte, ldo int, nextTile int, nextRow int, aheadA *byte, secondA int, nextA int, aheadB *byte, secondB int, nextB int, spare *byte, lda int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-160
+TEXT ·int8gemmBlockAVXVNNI(SB), NOSPLIT, $0-168
 	MOVQ a+32(FP), R14
 	MOVQ acc+48(FP), DI
 	MOVQ ldo+80(FP), R9

@@ -55,7 +55,7 @@ func (x *narrowAttention) multiply(spare []byte, n, steps int, a, b []byte, acc 
 	stay := -steps * stepBytes // nothing to fetch
 	x.qkPlan.block(mr, 1, n, steps, &a[0], &b[0], (*byte)(unsafe.Pointer(&acc[0])), add, 0,
 		(*byte)(unsafe.Pointer(&out[0])), ldo*accBytes, nextTile*accBytes, 0,
-		&a[0], 0, stay, &b[0], 0, stay, &spare[0])
+		&a[0], 0, stay, &b[0], 0, stay, &spare[0], 0)
 }
 
 // few is the number of columns of tiles that stay in L1.

@@ -12,6 +12,7 @@ type narrowBlock struct {
 	a, b           []byte    // a up to the end of what is packed
 	aheadA, aheadB lookahead // behind a panel of A, if that is not what lies there; and the next block of B
 	fetchA         lookahead // what is left of a panel
+	rows           byteRows  // A as it comes, from the first step on, if it is not packed
 }
 
 func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
@@ -44,6 +45,21 @@ func (t *narrowBlock) packAndMultiply(mem []byte, a byteRows, nextI, nextP int) 
 		if !t.once() {
 			mem = mem[size:]
 		}
+	}
+}
+
+// multiplyRows leaves whole panels of A as they come, and packs the last one if that lacks rows.
+func (t *narrowBlock) multiplyRows(mem []byte, a byteRows) {
+	whole, rest := *t, *t
+	whole.m = t.m / t.mr * t.mr
+	if whole.m > 0 {
+		whole.rows = byteRows{a.data[t.pc*stepBytes:], a.ld}
+		whole.multiply()
+	}
+	if rest.m -= whole.m; rest.m > 0 {
+		rest.i0 += whole.m
+		rest.acc = t.acc[whole.m/t.mr*t.panelsB()*t.tile():]
+		rest.packAndMultiply(mem, a, t.narrowGEMM.m, 0)
 	}
 }
 
@@ -120,6 +136,11 @@ func (t *narrowBlock) rowsOfTiles(i0, i1, j0, j1 int, direct bool) {
 	}
 	switch {
 	case j0 > 0:
+	case t.rows.ld > 0:
+		t.fetchA = lookahead{t.rows.data, 0, 0, 0}
+		if t.panelsB() == 1 {
+			t.fetchA.second = t.rows.ld
+		}
 	case t.aheadA.data != nil:
 		t.fetchA = t.aheadA
 	default:
@@ -135,12 +156,20 @@ func (t *narrowBlock) rowsOfTiles(i0, i1, j0, j1 int, direct bool) {
 		_ = out[((i1-i0)*t.mr-1)*ldo+(j1-j0)*t.nr*accBytes-1]
 	}
 	_ = acc[(i1-i0-1)*row+(j1-j0)*t.tile()-1]
-	a, b := t.a[i0*t.panelA(t.steps):], t.b[j0*t.panelB(t.steps):]
-	_, _ = a[(i1-i0)*t.panelA(t.steps)-1], b[(j1-j0)*t.panelB(t.steps)-1]
+	b := t.b[j0*t.panelB(t.steps):]
+	_ = b[(j1-j0)*t.panelB(t.steps)-1]
+	var a []byte
+	if lda := t.rows.ld; lda > 0 {
+		a = t.rows.data[(t.i0+i0*t.mr)*lda:]
+		_ = a[((i1-i0)*t.mr-1)*lda+t.steps*stepBytes-1]
+	} else {
+		a = t.a[i0*t.panelA(t.steps):]
+		_ = a[(i1-i0)*t.panelA(t.steps)-1]
+	}
 	t.block(t.mr, i1-i0, j1-j0, t.steps, &a[0], &b[0], &acc[0], t.pc > 0, skip,
 		&out[0], ldo, nextTile, nextRow,
 		&t.fetchA.data[t.fetchA.from], t.fetchA.second, t.fetchA.next,
-		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next, &t.spare[0])
+		&t.aheadB.data[t.aheadB.from], t.aheadB.second, t.aheadB.next, &t.spare[0], t.rows.ld)
 	done := (i1 - i0) * (j1 - j0)
 	t.fetchA, t.aheadB = t.fetchA.after(j1-j0, t.steps), t.aheadB.after(done, t.steps)
 }

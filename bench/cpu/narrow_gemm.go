@@ -27,7 +27,7 @@ type narrowKernels struct {
 	// each step at ahead and second bytes further, from where both move on, and by next more at
 	// each tile; from the second panel of A on it gets the one that follows.
 	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
-		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
 	// dst[step*next+64*row], xor flip, and fetches what is far bytes further.
@@ -84,7 +84,7 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	}
 	l1, l2, l3 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2), orElse(caches.L3, typicalCaches.L3)
 	if u.gemm.streams {
-		return planNarrowGEMM(u, newStreamedBlocking(u.gemm, l1, l2, l3), threads, m, n, k), nil
+		return planNarrowGEMM(u, newStreamedBlocking(u.gemm, l1, l2, l3, n), threads, m, n, k), nil
 	}
 	// The block of C takes half of L2: it would otherwise be read and written k/kc times, more than
 	// memory gives to units so fast. As much is left for blocks of A and B and what is fetched
@@ -107,8 +107,11 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 // block of B takes a quarter of L2, and stays there while all of a block of A passes by. That of C
 // comes from L3, an eighth of it, or 4 MiB where that is the host's. On Sapphire Rapids, for 2048
 // cubed, AMX reaches 1.6 TFLOPS of bf16 so; with C in L2 and shorter panels it was 1.2.
-func newStreamedBlocking(k narrowKernels, l1, l2, l3 int) blocking {
+func newStreamedBlocking(k narrowKernels, l1, l2, l3, n int) blocking {
 	kc := max(1, l1*2/3/(k.mr*stepBytes))
+	if n <= k.nr {
+		kc = max(kc, l2/4/(k.nr*stepBytes)) // A passes by once
+	}
 	nc := max(k.nr, l2/4/(kc*stepBytes))
 	return blocking{mc: max(k.mr, min(l3/8, 4<<20)/(nc*accBytes)), kc: kc, nc: nc}
 }
@@ -139,6 +142,15 @@ func (g *narrowGEMM) narrow() bool { return g.low && g.n <= g.nr }
 func (g *narrowGEMM) once() bool {
 	return !g.wholeA && ceilDiv(ceilDiv(g.n, g.nr), g.cols)*g.nr <= g.nc
 }
+
+// readsA says whether A, of rows ld bytes apart, is multiplied as it comes: whole steps of it that are
+// used once, or of rows so near each other that a panel is as good in L1 as if it were packed.
+func (g *narrowGEMM) readsA(ld int) bool {
+	return g.streams && g.k*g.size%stepBytes == 0 && (g.n <= g.nr || ld <= nearRows)
+}
+
+// nearRows is the distance of rows of which 32 take two thirds of 48 KiB, and few the same sets.
+const nearRows = 1024
 
 func (g *narrowGEMM) threads() int { return g.rows * g.cols }
 
@@ -256,6 +268,8 @@ func (g *narrowGEMM) compute(id int, s narrowScratch, a narrowA, b narrowB, c by
 				case a.packed != nil:
 					t.a = a.packed[ic/g.mr*g.panelA(g.steps)+at:]
 					t.multiply()
+				case g.readsA(a.rows.ld):
+					t.multiplyRows(s.a, a.rows)
 				case jc > j0:
 					t.a = s.a[at:]
 					t.multiply()

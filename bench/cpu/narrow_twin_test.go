@@ -58,7 +58,7 @@ func (w twin) add(acc []byte, sums []float64) {
 }
 
 func (w twin) block(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
-	out *byte, ldo, nextTile, nextRow int, _ *byte, _, _ int, _ *byte, _, _ int, _ *byte) {
+	out *byte, ldo, nextTile, nextRow int, _ *byte, _, _ int, _ *byte, _, _ int, _ *byte, _ int) {
 	panelA, panelB, row := rows*stepBytes*steps, twinCols*stepBytes*steps, twinCols*accBytes
 	behind := 0 // a panel of B: what makes up for an unsigned A
 	if w.flips {

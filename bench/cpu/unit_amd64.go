@@ -42,25 +42,25 @@ func tilePeak(run func(n int, from, to, a, b *byte), k int) dotPeak {
 // The functions below do what narrowKernels.block says.
 
 //go:noescape
-func bf16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func bf16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func bf16gemmBlockAVX512BF16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func bf16gemmBlockAVX512BF16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func fp16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func fp16gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func fp16gemmBlockAVX512FP16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func fp16gemmBlockAVX512FP16(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func int8gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func int8gemmBlockAMX(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func int8gemmBlockAVX512VNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func int8gemmBlockAVX512VNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 //go:noescape
-func int8gemmBlockAVXVNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)
+func int8gemmBlockAVXVNNI(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 // The functions below do what narrowKernels.packA, packB and sumB say.
 

@@ -97,7 +97,7 @@ func param(c *build.Context, name string) operand.Mem {
 // in acc, from where they are loaded if load, else they start at zero; they are
 // written to out.
 const blockSignature = "func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
-	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte)"
+	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)"
 
 var (
 	regA, regB, regAcc, regOut = reg.RSI, reg.RDX, reg.RDI, reg.R8
@@ -116,9 +116,9 @@ func loadBlock(c *build.Context) {
 	c.Load(c.Param("aheadB"), regAheadB)
 }
 
-// blockLoops runs tile for each tile of each panel of A; it ends with regA and
-// regB behind their panels. Its labels get a suffix.
-func blockLoops(c *build.Context, suffix string, accTile int, tile func()) {
+// blockLoops runs tile for each tile of each panel of A, which ends with regA and
+// regB behind their panels, and nextPanel behind each of A. Its labels get a suffix.
+func blockLoops(c *build.Context, suffix string, accTile int, tile, nextPanel func()) {
 	c.Label("row" + suffix)
 	c.Load(c.Param("b"), regB)
 	c.Load(c.Param("out"), regOut)
@@ -133,7 +133,7 @@ func blockLoops(c *build.Context, suffix string, accTile int, tile func()) {
 	c.ADDQ(param(c, "nextB"), regAheadB)
 	c.DECQ(regTiles)
 	c.JNZ(operand.LabelRef("tile" + suffix))
-	nextPanel(c)
+	nextPanel()
 	c.ADDQ(param(c, "accSkip"), regAcc)
 	c.Load(c.Param("nextRow"), regTemp)
 	c.ADDQ(regTemp, param(c, "out"))
@@ -149,16 +149,11 @@ func nextPanel(c *build.Context) {
 	c.MOVQ(regA, regPanel)
 }
 
-// fetchAhead brings what the next block multiplies, or packs, into L2: two rows of each
-// operand, a line of each a step, and the next rows at the next tile.
-func fetchAhead(c *build.Context) {
-	for _, r := range []struct {
-		at     reg.GPPhysical
-		second string
-	}{{regAheadA, "secondA"}, {regAheadB, "secondB"}} {
-		c.Load(c.Param(r.second), regTemp)
-		c.PREFETCHT1(operand.Mem{Base: r.at})
-		c.PREFETCHT1(operand.Mem{Base: r.at, Index: regTemp, Scale: 1})
-		c.ADDQ(operand.U32(64), r.at)
-	}
+// fetchAhead brings what comes next of an operand into L2: two rows, a line of each a step, and
+// the next rows at the next tile.
+func fetchAhead(c *build.Context, at reg.GPPhysical, second string) {
+	c.Load(c.Param(second), regTemp)
+	c.PREFETCHT1(operand.Mem{Base: at})
+	c.PREFETCHT1(operand.Mem{Base: at, Index: regTemp, Scale: 1})
+	c.ADDQ(operand.U32(64), at)
 }

@@ -168,7 +168,8 @@ func (v vector) blockOf(c *build.Context, rows int) {
 		}
 		label("step")
 		if !v.streams(rows) {
-			fetchAhead(c)
+			fetchAhead(c, regAheadA, "secondA")
+			fetchAhead(c, regAheadB, "secondB")
 		}
 		c.MOVQ(U32(64/(v.size*v.group)/unroll), inner)
 		label("group")
@@ -232,7 +233,7 @@ func (v vector) blockOf(c *build.Context, rows int) {
 				c.ADDQ(regLDO, row)
 			}
 		}
-	})
+	}, func() { nextPanel(c) })
 	c.VZEROUPPER()
 	c.RET()
 }
