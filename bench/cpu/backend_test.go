@@ -192,6 +192,22 @@ func TestMemoryBoundToNode(t *testing.T) {
 	}
 }
 
+// A virtual machine of two cores does not have the L3 of its host, which it claims.
+func TestClaimedL3(t *testing.T) {
+	for _, c := range []struct{ claimed, cores, want int }{
+		{480, 2, 64}, {480, 60, 480}, {4, 2, 4},
+	} {
+		l3 := []schema.Cache{{Level: 3, Type: "unified", SizeBytes: int64(c.claimed) << 20}}
+		b, err := New(schema.Device{CPU: &schema.CPUInfo{UsedCPUs: []int{0}, Cores: c.cores, Caches: l3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.caches.L3 != c.want<<20 {
+			t.Errorf("%d MiB with %d cores: %d bytes, want %d MiB", c.claimed, c.cores, b.caches.L3, c.want)
+		}
+	}
+}
+
 // Cores that share an L2 have a part of it each, those of a server one of their own.
 func TestL2OfOneCore(t *testing.T) {
 	l2 := func(mib, count int) schema.Cache {
