@@ -17,7 +17,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := c[0].In[0], c.Output()
 	m, n, k := int(y.Dims[0]), int(y.Dims[1]), int(x.Dims[1])
 	rows := rowsInL3(ws, m, n*accBytes, ws.unit.gemm.mr)
-	l, err := newNarrowLinear(ws, rows, n, k)
+	l, err := newNarrowLinear(ws, rows, n, k, true)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 	sums := as[float32](mem)
 	norm, half := newLayerNorm[float32](ws, c[1]), halfKernelsFor(ws.dtype, ws.isa)
 	a, block, out := byteRowsOf(ws, x), byteRows{mem, n * accBytes}, halves(ws, y)
-	return &kernel{name: l.name(ws) + "_rows", body: func(w *worker) {
+	return &kernel{name: l.name() + "_rows", body: func(w *worker) {
 		for i := 0; i < m; i += rows {
 			if i > 0 {
 				w.barrier() // the block before has been read
@@ -54,11 +54,11 @@ func bindHalfMLP(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, first, second := c[0].In[0], c[0].In[1], c[last].In[1]
 	m, width := int(x.Dims[0]), int(first.Dims[1])
 	rows := rowsInL3(ws, m, width*int(ws.dtype.Bytes()), ws.unit.gemm.mr)
-	up, err := newNarrowLinear(ws, rows, width, int(first.Dims[0]))
+	up, err := newNarrowLinear(ws, rows, width, int(first.Dims[0]), true)
 	if err != nil {
 		return nil, err
 	}
-	down, err := newNarrowLinear(ws, rows, int(second.Dims[1]), width)
+	down, err := newNarrowLinear(ws, rows, int(second.Dims[1]), width, true)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func bindHalfMLP(ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	a, hidden := byteRowsOf(ws, x), byteRows{mem, width * int(ws.dtype.Bytes())}
-	return &kernel{name: up.name(ws) + "_rows", body: func(w *worker) {
+	return &kernel{name: up.name() + "_rows", body: func(w *worker) {
 		for i := 0; i < m; i += rows {
 			if i > 0 {
 				w.barrier() // the block before has been read
@@ -100,7 +100,7 @@ func bindHalfMLP(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindHalfSwiGLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := c[0].In[0], c.Output()
 	m, n, k := int(y.Dims[0]), int(y.Dims[1]), int(x.Dims[1])
-	l, err := newNarrowLinear(ws, m, 2*n, k)
+	l, err := newNarrowLinear(ws, m, 2*n, k, true)
 	if err != nil {
 		return nil, err
 	}
@@ -115,5 +115,5 @@ func bindHalfSwiGLU(ws *workspace, c bench.Chain) (*kernel, error) {
 		join.matrix(tile, nr, tile, nr, tile[cols:], nr, m, cols, 0, 0)
 		half.round(&to[0], &tile[0], n, nr, m, cols)
 	}
-	return &kernel{name: l.name(ws) + "_pairs", body: func(w *worker) { l.run(w, m, a, byteRows{}, end) }}, nil
+	return &kernel{name: l.name() + "_pairs", body: func(w *worker) { l.run(w, m, a, byteRows{}, end) }}, nil
 }

@@ -23,11 +23,11 @@ func init() {
 func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, weights := c[0].In[0], c[0].In[1]
 	m, k, n := int(x.Dims[0]), int(x.Dims[1]), int(weights.Dims[1])
-	l, err := newNarrowLinear(ws, m, n, k)
+	l, err := newNarrowLinear(ws, m, n, k, weights.Param)
 	if err != nil {
 		return nil, err
 	}
-	a, name := byteRowsOf(ws, x), l.name(ws)
+	a, name := byteRowsOf(ws, x), l.name()
 	if l.weights = byteRowsOf(ws, weights); weights.Param {
 		name += "_packed"
 		err = l.prepack(ws, weights)

@@ -58,8 +58,8 @@ func (x *narrowAttention) multiply(spare []byte, n, steps int, a, b []byte, acc 
 		&a[0], 0, stay, &b[0], 0, stay, &spare[0], 0)
 }
 
-// few is the number of columns of tiles that stay in L1.
-func (x *narrowAttention) few() int { return max(1, hotBytes/x.qkPlan.tile()) * x.qkPlan.nr }
+// few is the number of columns of tiles that are finished together.
+func (x *narrowAttention) few() int { return x.qkPlan.hotTiles() * x.qkPlan.nr }
 
 // scores writes the columns [j, end) of the product of a packed panel of Q and of the
 // block of K, a few tiles.

@@ -88,13 +88,20 @@ func (t *narrowBlock) multiply() {
 	}
 }
 
-// hotBytes is the size of tiles that wait in L1 for what finishes them, beside the
-// panels of A and B that made them.
-const hotBytes = 12 << 10
+// hotTiles is the number of tiles that wait for what finishes them: in L1, beside the panels of A and B
+// that made them. In L2 where L1 is left to A, as a call for a few tiles costs more there: on Sapphire
+// Rapids 512x1024x1024 with bias and ReLU in int8 takes 0.49 ms with 12 KiB, 0.39 with 64.
+func (g *narrowGEMM) hotTiles() int {
+	bytes := 12 << 10
+	if g.streams {
+		bytes = 64 << 10
+	}
+	return max(1, bytes/g.tile())
+}
 
 // finishTiles lets tiles end as soon as they are complete.
 func (t *narrowBlock) finishTiles() {
-	few := max(1, hotBytes/t.tile())
+	few := t.hotTiles()
 	for i := range t.panelsA() {
 		for j0 := 0; j0 < t.panelsB(); j0 += few {
 			j1 := min(j0+few, t.panelsB())

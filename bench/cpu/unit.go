@@ -65,6 +65,15 @@ func usableUnits(d schema.DType) (usable []unit, reason string) {
 	return usable, strings.Join(reasons, "; ")
 }
 
+// vectorUnit is the best one of vectors, if u is one of tiles.
+func vectorUnit(us []unit, u unit) *unit {
+	i := slices.IndexFunc(us, func(o unit) bool { return o.gemm.low })
+	if !u.gemm.streams || i < 0 {
+		return nil
+	}
+	return &us[i]
+}
+
 // unitNamed finds the unit of that name, or the best for no name.
 func unitNamed(us []unit, name string) (unit, bool) {
 	i := slices.IndexFunc(us, func(u unit) bool { return name == "" || u.name == name })

@@ -11,6 +11,35 @@ import (
 	"hwcal/schema"
 )
 
+// Vectors multiply few rows where there are tiles, unless a case names its unit.
+func TestUnitForFewRows(t *testing.T) {
+	vector := unit{name: "vector", gemm: narrowKernels{mr: 14, low: true, group: 4}}
+	tiles := unit{name: "tiles", gemm: narrowKernels{mr: 32, streams: true, group: 4}}
+	for _, c := range []struct {
+		rows   int
+		packed bool
+		vector *unit
+		want   string
+	}{
+		{8, true, &vector, "vector"},
+		{9, true, &vector, "tiles"},
+		{14, false, &vector, "vector"},
+		{15, false, &vector, "tiles"},
+		{1, true, nil, "tiles"},
+	} {
+		ws := &workspace{unit: tiles, vector: c.vector}
+		if u := ws.unitFor(c.rows, c.packed); u.name != c.want {
+			t.Errorf("%d rows, packed %t: %s, want %s", c.rows, c.packed, u.name, c.want)
+		}
+	}
+	if v := vectorUnit([]unit{tiles, vector}, tiles); v == nil || v.name != "vector" {
+		t.Errorf("beside tiles: %v", v)
+	}
+	if v := vectorUnit([]unit{vector}, vector); v != nil {
+		t.Errorf("beside vectors: %s", v.name)
+	}
+}
+
 // What this process cannot use is left out, with its reason.
 func TestUsableUnits(t *testing.T) {
 	defer func(all []unit) { units = all }(units)

@@ -18,6 +18,7 @@ type workspace struct {
 	caches  cacheSizes
 	dtype   schema.DType
 	unit    unit    // that computes in dtype, if that is narrower than fp32
+	vector  *unit   // that multiplies few rows in its place, if the case leaves the choice
 	library Library // that computes everything; nil for our own kernels
 	seed    uint64
 	memory  *memory
@@ -55,6 +56,9 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
 		chained: len(c.Chain) > 1,
+	}
+	if c.Unit == "" {
+		ws.vector = vectorUnit(b.units[c.DType], u)
 	}
 	if c.SmallPages {
 		ws.memory = &b.memory[0]
