@@ -198,6 +198,15 @@ tileshort:
 	MOVQ steps+24(FP), CX
 	MOVQ nextTile+88(FP), R12
 	ADDQ R8, R12
+	CMPQ BX, $0x01
+	JNE  shortfetch
+	MOVQ R8, R12
+	CMPQ panelsA+8(FP), $0x01
+	JEQ  shortfetch
+	MOVQ out+72(FP), R12
+	ADDQ nextRow+96(FP), R12
+
+shortfetch:
 	CMPB load+56(FP), $0x00
 	JEQ  shortzero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x84; BYTE $0x57; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DI)(R10*2), TMM0
@@ -483,6 +492,15 @@ tileshortrows:
 	MOVQ steps+24(FP), CX
 	MOVQ nextTile+88(FP), R12
 	ADDQ R8, R12
+	CMPQ BX, $0x01
+	JNE  shortrowsfetch
+	MOVQ R8, R12
+	CMPQ panelsA+8(FP), $0x01
+	JEQ  shortrowsfetch
+	MOVQ out+72(FP), R12
+	ADDQ nextRow+96(FP), R12
+
+shortrowsfetch:
 	CMPB load+56(FP), $0x00
 	JEQ  shortrowszero
 	BYTE $0xc4; BYTE $0xa2; BYTE $0x79; BYTE $0x4b; BYTE $0x84; BYTE $0x57; BYTE $0x00; BYTE $0x00; BYTE $0x00; BYTE $0x00 // TILELOADDT1 (DI)(R10*2), TMM0

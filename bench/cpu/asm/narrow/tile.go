@@ -174,8 +174,18 @@ func (l tileLoops) atOnce() {
 	next := reg.R12 // rows of the next tile of C
 	l.begin()
 	blockLoops(l.Context, l.name, spareBytes, func() {
+		// The last tile of a row is followed by one of the next row, as what lies beside it is
+		// another worker's.
 		l.Load(l.Param("nextTile"), next)
 		l.ADDQ(regOut, next)
+		l.CMPQ(regTiles, Imm(1))
+		l.JNE(LabelRef(l.label("fetch")))
+		l.MOVQ(regOut, next)
+		l.CMPQ(param(l.Context, "panelsA"), Imm(1))
+		l.JEQ(LabelRef(l.label("fetch")))
+		l.Load(l.Param("out"), next)
+		l.ADDQ(param(l.Context, "nextRow"), next)
+		l.Label(l.label("fetch"))
 		l.CMPB(param(l.Context, "load"), Imm(0))
 		l.JEQ(LabelRef(l.label("zero")))
 		for i := range 4 {
