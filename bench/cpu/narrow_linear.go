@@ -20,7 +20,11 @@ type narrowLinear struct {
 // fewer, with weights that are packed before the run or not.
 func newNarrowLinear(ws *workspace, rows, n, k int, packed bool) (*narrowLinear, error) {
 	u := ws.unitFor(rows, packed)
-	g, err := newNarrowGEMM(u, ws.caches, len(ws.workers), rows, n, k)
+	plan := newPlainNarrowGEMM
+	if packed {
+		plan = newNarrowGEMM
+	}
+	g, err := plan(u, ws.caches, len(ws.workers), rows, n, k)
 	if err != nil {
 		return nil, err
 	}
