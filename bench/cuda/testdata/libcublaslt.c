@@ -2,7 +2,6 @@
 // described. With -DCUDA_H the compiler compares it with the real declarations; with -DOLD it lacks
 // a function.
 #include "stub.h"
-#include <unistd.h>
 #ifdef CUDA_H
 #define __CUDA_FP16_H__ // C++, which none of the declarations needs
 #define __CUDA_BF16_H__
@@ -203,7 +202,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t desc, con
   int id = algo->data[0];
   NEED(id != 67 || (workspace && workspace_bytes == 4096));
   if (id == 68 || id == 65) return NOT_SUPPORTED;
-  if (id == 66) usleep(20000);
+  if (id == 66) rest(20);
   if (workspace_bytes) memset(workspace, 0x5a, workspace_bytes);
   double scale = get(alpha, o->scale, 0), old = get(beta, o->scale, 0);
   int64_t m = d->rows, n = d->cols, k = b->rows;

@@ -4,7 +4,6 @@
 // -DSLOW plans take long to build.
 #include "stub.h"
 #include <math.h>
-#include <unistd.h>
 #ifdef CUDA_H
 #include <cudnn_graph.h>
 _Static_assert(CUDNN_TYPE_HANDLE == 0 && CUDNN_TYPE_DATA_TYPE == 1 && CUDNN_TYPE_BOOLEAN == 2 && CUDNN_TYPE_INT64 == 3 && CUDNN_TYPE_FLOAT == 4 &&
@@ -147,7 +146,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t of) {
     if (part(d, 401)->index == 41) return NOT_SUPPORTED;
     note("plan of engine %d\n", part(d, 401)->index);
 #ifdef SLOW
-    usleep(400000);
+    rest(400);
 #endif
   }
   d->final = 1;
@@ -338,7 +337,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, cudnnBackendDescriptor_t plan
   void *workspace = part(pack, 1003);
   NEED(workspace);
   memset(workspace, 0x5a, 512);
-  if (config->index == 43) usleep(20000);
+  if (config->index == 43) rest(20);
   attribute *ops = find(config->graph, 801);
   int failed = 0;
   for (int64_t i = 0; i < ops->n && !failed; i++) {

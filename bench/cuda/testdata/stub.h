@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static char log_text[1 << 18];
 static char failing[64];
@@ -27,6 +28,13 @@ static void note(const char *format, ...) {
   size_t used = strlen(log_text);
   vsnprintf(log_text + used, sizeof log_text - used, format, args);
   va_end(args);
+}
+
+// rest sleeps as long as it says: a signal, as Go sends them to its threads, ends a sleep early.
+static inline void rest(long milliseconds) {
+  struct timespec left = {.tv_nsec = milliseconds * 1000000};
+  while (nanosleep(&left, &left)) {
+  }
 }
 
 #define CALL(name) do { if (!strcmp(failing, #name)) return failing_with; } while (0)
