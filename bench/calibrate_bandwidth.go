@@ -131,7 +131,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	var failed []error
 	largest, tried := int64(0), int64(0)
 	for _, cache := range c.levels.caches {
-		largest = max(largest, cache.capacity(p.Threads))
+		largest = max(largest, cache.believed(p.Threads))
 	}
 	for i := 0; ; i++ {
 		bytes := int64(float64(curveStart(p))*math.Pow(2, float64(i)/2)) &^ 4095
@@ -153,7 +153,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 			entries, measured = append(entries, entry), append(measured, m)
 			curve = append(curve, curvePoint{bytes, entry.GBps.Best})
 		}
-		// Flat inside a large cache is not the end: go on past what is claimed. A
+		// Flat inside a large cache is not the end: go on past what is claimed and can be. A
 		// curve that is not flat by then never will be.
 		if bytes >= max(curveTo, 4*largest) && (err == nil && flat(curve) || bytes >= c.Runner.Settings.CurveLimit) {
 			break

@@ -11,7 +11,8 @@ import (
 )
 
 // fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
-// each, and the others.
+// each, and the others. Of a CPU that computes in many types a default run has no time for all: what
+// is no typical shape comes with the others, except in the main type.
 func (c *Calibrator) fusionSteps() (first, others []step) {
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
@@ -24,7 +25,7 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
-					if n == 0 {
+					if n == 0 && (c.Options.Mode != schema.Default || d == c.mainDType() || i < typicalShapes[schema.Default]) {
 						first = append(first, pair)
 					} else {
 						others = append(others, pair)

@@ -164,6 +164,18 @@ func (c cacheLevel) capacity(threads int) int64 {
 	return max(c.size, c.size*int64(c.caches*cores)/int64(max(1, c.cores)))
 }
 
+// MostCache is the cache of a core that is believed, in bytes: hardly a CPU has more, while a virtual
+// machine of two cores claims the 480 MiB of its host and gets a fraction of them.
+const MostCache = 32 << 20
+
+// believed is the capacity, or what so many cores have at most. That of a whole device is its own.
+func (c cacheLevel) believed(threads int) int64 {
+	if c.cores == 0 {
+		return c.capacity(threads)
+	}
+	return min(c.capacity(threads), MostCache*int64(c.cores))
+}
+
 // arrayBytes chooses, for a level, the bytes of one of the up to three arrays of a
 // STREAM kernel over all threads: a kernel of one array must not fit into the
 // level before, one of three must fit into this one. Where no array does both, as in

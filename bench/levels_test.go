@@ -229,3 +229,20 @@ func TestLevelsBeyondClaims(t *testing.T) {
 		t.Errorf("200 MiB on 16 threads: %s", got)
 	}
 }
+
+// A virtual machine does not have the cache of its host.
+func TestBelievedCache(t *testing.T) {
+	for _, c := range []struct {
+		size  int64
+		cores int
+		want  int64
+	}{
+		{480 << 20, 2, 64 << 20},
+		{480 << 20, 60, 480 << 20},
+		{50 << 20, 0, 50 << 20}, // of a GPU
+	} {
+		if got := (cacheLevel{size: c.size, caches: 1, cores: c.cores}).believed(1); got != c.want {
+			t.Errorf("%d bytes with %d cores: %d, want %d", c.size, c.cores, got, c.want)
+		}
+	}
+}

@@ -83,13 +83,9 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 	}
 	// A cluster of cores may share one, as on many arm64: workers on all of them fill their parts.
 	b.caches.L2 = min(b.caches.L2, l2/max(1, dev.CPU.Cores))
-	b.caches.L3 = min(b.caches.L3, mostL3*max(1, dev.CPU.Cores))
+	b.caches.L3 = min(b.caches.L3, bench.MostCache*max(1, dev.CPU.Cores))
 	return b, nil
 }
-
-// mostL3 is the L3 of a core that is believed: hardly a CPU has more, while a virtual machine of
-// two cores claims the 480 MiB of its host and gets a tenth of them.
-const mostL3 = 32 << 20
 
 // smaller of two sizes, of which 0 is unknown: a block has to fit on every class
 // of core.
