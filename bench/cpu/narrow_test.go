@@ -85,6 +85,15 @@ func TestNarrowGEMM(t *testing.T) {
 			}
 		}
 		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true})
+		// More steps than tiles stay for: sums that are added to, rows of A as they come, one panel of B.
+		long := blocking{2 * mr, 12, 2 * nr}
+		cases = append(cases,
+			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false},
+			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true},
+			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false},
+			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true},
+			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false},
+			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false})
 		if u.gemm.low { // a tile of every height
 			for m := 1; m <= mr; m++ {
 				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0})
