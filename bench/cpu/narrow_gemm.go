@@ -1,9 +1,6 @@
 package cpu
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // stepBytes is the length in k of what all narrow kernels take at once: 64 bytes of a
 // row of A.
@@ -25,7 +22,8 @@ type narrowKernels struct {
 	// the same, but not overlap otherwise: sums may pass by acc between steps, and by spare, a tile
 	// that is aligned as cache lines are. Meanwhile L2 gets what is needed next of A and B: a line
 	// each step at ahead and second bytes further, from where both move on, and by next more at
-	// each tile; from the second panel of A on it gets the one that follows.
+	// each tile; from the second panel of A on it gets the one that follows. If streams, a may be
+	// rows as they come, lda bytes apart: L2 then gets what follows in them, unless secondA is 0.
 	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
 		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
@@ -76,58 +74,6 @@ type narrowGEMM struct {
 	kc      int  // steps of a block
 	packedA bool // before the run: workers need no room for it
 	wholeA  bool // is packed at once, as it is small
-}
-
-func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
-	if m <= 0 || n <= 0 || k <= 0 || threads <= 0 {
-		return nil, fmt.Errorf("cpu: gemm m=%d n=%d k=%d with %d threads: want positive numbers", m, n, k, threads)
-	}
-	if u.gemm.streams {
-		return planNarrowGEMM(u, newStreamedBlocking(u.gemm, caches, n), threads, m, n, k), nil
-	}
-	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
-	// The block of C takes half of L2: it would otherwise be read and written k/kc times, more than
-	// memory gives to units so fast. As much is left for blocks of A and B and what is fetched
-	// ahead. Two panels and a tile of C take three quarters of L1.
-	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
-	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
-	switch {
-	case u.gemm.low && m < u.gemm.mr:
-		// Panels of B pass by once, and only that of A stays.
-		kc = max(kc, l1/2/(m*stepBytes))
-	case u.gemm.low && n <= u.gemm.nr:
-		// Panels of A pass by once, and the one of B stays, in L2: the longer the rows that
-		// are packed at a time, the better.
-		kc = max(kc, l2/2/((u.gemm.mr+u.gemm.nr)*stepBytes))
-	}
-	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
-}
-
-// newStreamedBlocking is for kernels by which only a panel of A stays in L1: it takes two thirds. The
-// block of B takes a quarter of L2, and stays there while all of a block of A passes by. That of C
-// comes from L3, an eighth of it, or 4 MiB where that is the host's. On Sapphire Rapids, for 2048
-// cubed, AMX reaches 1.6 TFLOPS of bf16 so; with C in L2 and shorter panels it was 1.2.
-func newStreamedBlocking(k narrowKernels, caches cacheSizes, n int) blocking {
-	l1, l2, l3 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2), orElse(caches.L3, typicalCaches.L3)
-	kc := max(1, l1*2/3/(k.mr*stepBytes))
-	if n <= k.nr {
-		kc = max(kc, l2/4/(k.nr*stepBytes)) // A passes by once
-	}
-	nc := max(k.nr, l2/4/(kc*stepBytes))
-	return blocking{mc: max(k.mr, min(l3/8, 4<<20)/(nc*accBytes)), kc: kc, nc: nc}
-}
-
-// newPlainNarrowGEMM is for a B that is packed on the way. If few rows meet it, that takes longer than
-// multiplying, and most of it to find its pages, where a block has a small part of each: its blocks are
-// four times as wide then, and as much shorter. On Sapphire Rapids 32x4096x4096 in bf16 takes 4.2 ms with blocks of
-// 1 KiB of a row, 2.5 with 4 KiB; in int8 3.8 and 1.8.
-func newPlainNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
-	g, err := newNarrowGEMM(u, caches, threads, m, n, k)
-	if err != nil || !u.gemm.streams || m > 4*u.gemm.mr {
-		return g, err
-	}
-	b := newStreamedBlocking(u.gemm, caches, n)
-	return planNarrowGEMM(u, blocking{b.mc, max(1, b.kc/4), b.nc * 4}, threads, m, n, k), nil
 }
 
 // accBytes is the size of an element of C.

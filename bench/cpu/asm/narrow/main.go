@@ -95,7 +95,7 @@ func param(c *build.Context, name string) operand.Mem {
 // 64 bytes of a row of A each. A panel of A is [steps][rows][64 bytes], one of B is
 // [steps][groups][columns][bytes of a group]. The tiles of C lie one behind the other
 // in acc, from where they are loaded if load, else they start at zero; they are
-// written to out.
+// written to out. Tiles of AMX may go there by way of spare, and their A may be rows, lda bytes apart.
 const blockSignature = "func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +
 	"out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)"
 
