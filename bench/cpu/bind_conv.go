@@ -31,7 +31,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	s := convShapeOf(c[0])
 	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	if s.depthwise() {
-		return bindDepthwise(ws, s, in, weights, out, epi)
+		return bindDepthwise(ws, s, in, weights(), out, epi)
 	}
 	v, err := newConvPlan[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
@@ -53,10 +53,10 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // packFilters packs the weights of a convolution, with which the chain begins, before the
 // run.
-func packFilters[T float](ws *workspace, c bench.Chain, v convPlan[T], weights []T) ([]T, error) {
+func packFilters[T float](ws *workspace, c bench.Chain, v convPlan[T], weights func() []T) ([]T, error) {
 	bytes := int64(v.weightsLen()) * int64(unsafe.Sizeof(T(0)))
 	mem, err := ws.packedOnce(filterKey(c, v.layout()), bytes, func(dst []byte) {
-		v.packWeights(as[T](dst), weights)
+		v.packWeights(as[T](dst), weights())
 	})
 	return as[T](mem), err
 }
@@ -68,7 +68,7 @@ func filterKey(c bench.Chain, layout string) packedKey {
 }
 
 // withEpilogue gives the weights of a convolution, and what is done to its sums.
-func withEpilogue[T float](ws *workspace, c bench.Chain) (weights []T, epi convEpilogue[T]) {
+func withEpilogue[T float](ws *workspace, c bench.Chain) (weights func() []T, epi convEpilogue[T]) {
 	p := convParameters[T](ws, c)
 	var residual []T
 	if p.residual != nil {
@@ -77,15 +77,19 @@ func withEpilogue[T float](ws *workspace, c bench.Chain) (weights []T, epi convE
 	return p.weights, newConvEpilogue(ws.isa, p.bias, residual, p.relu)
 }
 
-// convLayer is a convolution and what is behind it.
+// convLayer is a convolution and what is behind it. Its weights are made when they are asked for:
+// who packs them does so once for many kernels.
 type convLayer[T float] struct {
-	weights, bias []T
-	residual      *bench.Tensor
-	relu          bool
+	weights  func() []T
+	bias     []T
+	folded   bool // batch norm into them
+	residual *bench.Tensor
+	relu     bool
 }
 
 func convParameters[T float](ws *workspace, c bench.Chain) convLayer[T] {
-	p := convLayer[T]{weights: data[T](ws, c[0].In[1]), bias: make([]T, c[0].In[1].Dims[0])}
+	plain := func() []T { return data[T](ws, c[0].In[1]) }
+	p := convLayer[T]{weights: plain, bias: make([]T, c[0].In[1].Dims[0])}
 	if len(c[0].In) > 2 {
 		copy(p.bias, data[T](ws, c[0].In[2]))
 	}
@@ -96,7 +100,9 @@ func convParameters[T float](ws *workspace, c bench.Chain) convLayer[T] {
 				p.bias[i] += b
 			}
 		case "batchnorm":
-			p.weights, p.bias = fold(ws, op, p.weights, p.bias)
+			norm := batchNormOf[T](ws, op)
+			p.bias, p.folded = norm.foldBias(p.bias), true
+			p.weights = func() []T { return norm.foldWeights(plain()) }
 		case "add":
 			p.residual = op.In[1]
 		case "relu":
@@ -137,24 +143,15 @@ func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	taps, first := withEpilogue[T](ws, c[:2])
+	filters, first := withEpilogue[T](ws, c[:2])
 	weights, second := withEpilogue[T](ws, c[2:])
 	packed, err := packFilters(ws, c[2:], v.second, weights)
 	if err != nil {
 		return nil, err
 	}
-	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	in, taps, out := data[T](ws, c[0].In[0]), filters(), data[T](ws, c.Output())
 	return &kernel{
 		name: fmt.Sprintf("depthwise_%s_%s", v.second.name(), ws.isa),
 		body: func(w *worker) { v.run(w, scratches[w.id], in, taps, packed, out, first, second) },
 	}, nil
-}
-
-// fold gives weights and bias that contain the batch norm.
-func fold[T float](ws *workspace, norm bench.Op, weights, bias []T) (w, b []T) {
-	w, b = make([]T, len(weights)), make([]T, len(bias))
-	foldBatchNorm(w, b, weights, bias,
-		data[T](ws, norm.In[1]), data[T](ws, norm.In[2]), data[T](ws, norm.In[3]), data[T](ws, norm.In[4]),
-		norm.Params.(bench.BatchNormParams).Eps)
-	return w, b
 }

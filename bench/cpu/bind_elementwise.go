@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"hwcal/bench"
@@ -151,20 +150,8 @@ func eachTile(ws *workspace, elems, width int, f func(at, j, m, n int)) func(w *
 }
 
 func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	factor, summand := normFactors[T](ws, c[0])
+	factor, summand := batchNormOf[T](ws, c[0]).affine()
 	return perChannel(ws, c, factor, summand), nil
-}
-
-// normFactors turns the statistics into a factor and a summand a channel.
-func normFactors[T float](ws *workspace, op bench.Op) (factor, summand []T) {
-	gamma, beta := data[T](ws, op.In[1]), data[T](ws, op.In[2])
-	mean, variance := data[T](ws, op.In[3]), data[T](ws, op.In[4])
-	factor, summand = make([]T, len(gamma)), make([]T, len(gamma))
-	for i := range factor {
-		s := float64(gamma[i]) / math.Sqrt(float64(variance[i])+op.Params.(bench.BatchNormParams).Eps)
-		factor[i], summand[i] = T(s), T(float64(beta[i])-float64(mean[i])*s)
-	}
-	return factor, summand
 }
 
 // bindChannelBias adds a constant to each channel.

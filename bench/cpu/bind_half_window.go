@@ -34,10 +34,11 @@ func bindHalfDepthwise(ws *workspace, c bench.Chain, s convShape) (*kernel, erro
 		residual = halves(ws, p.residual)
 	}
 	half, dst, taps := halfKernelsFor(ws.dtype, ws.isa), halves(ws, c.Output()), len(d.offsets)
+	weights := p.weights()
 	none := make([]float32, 1) // as a bias, which is added behind the sums
 	return inHalfWindows(ws, "depthwise_"+string(ws.dtype), &d.windows, c[0].In[0], func(i, at int, to, plane, buffer []float32, p0, p1 int) {
 		channel, n := i%d.c, len(to)
-		d.rows(to, plane, p.weights[channel*taps:][:taps], none, buffer, p0, p1, float32(math.Inf(-1)))
+		d.rows(to, plane, weights[channel*taps:][:taps], none, buffer, p0, p1, float32(math.Inf(-1)))
 		if residual != nil {
 			half.addWide(&to[0], &to[0], &residual[at], n, n, n, 1, n)
 		}

@@ -33,7 +33,7 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := ws.bytes(c[0].In[1])
+	weights := func() []byte { return ws.bytes(c[0].In[1]) }
 	var finished finishChannels
 	switch {
 	case ws.dtype != schema.INT8:
@@ -52,7 +52,7 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	packed, err := ws.packedOnce(filterKey(c, filterBlocks(v.gemm.mc, v.gemm.kc)), int64(v.weightsBytes()), func(dst []byte) {
-		v.packWeights(dst, weights)
+		v.packWeights(dst, weights())
 	})
 	if err != nil {
 		return nil, err
@@ -70,12 +70,11 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 
 // finishHalfChannels is what is done to sums in fp32, ending with the only rounding to the
 // type, and the weights that it goes with: with batch norm in them they are rounded again.
-func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, end finishChannels) {
+func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []byte, end finishChannels) {
 	p := convParameters[float32](ws, c)
-	e := element.Of(ws.dtype)
-	weights = make([]byte, int64(len(p.weights))*e.Bytes)
-	for i, w := range p.weights {
-		e.Set(weights, int64(i), float64(w))
+	weights = func() []byte { return ws.bytes(c[0].In[1]) }
+	if p.folded {
+		weights = func() []byte { return rounded(p.weights(), element.Of(ws.dtype)) }
 	}
 	var residual []uint16
 	if p.residual != nil {
@@ -93,6 +92,15 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights []byte, e
 		}
 		half.finish(&to[0], &tile[0], &p.bias[channel:][:m][0], pixels, nr, m, n, floor)
 	}
+}
+
+// rounded gives the nearest elements of another type.
+func rounded(x []float32, e element.Element) []byte {
+	mem := make([]byte, int64(len(x))*e.Bytes)
+	for i, v := range x {
+		e.Set(mem, int64(i), float64(v))
+	}
+	return mem
 }
 
 // finishSumChannels adds the bias to sums in int32, and requantizes them, if the chain
@@ -132,7 +140,7 @@ func bindHalfChannelBias(ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 func bindHalfBatchNorm(ws *workspace, c bench.Chain) (*kernel, error) {
-	factor, summand := normFactors[float32](ws, c[0])
+	factor, summand := batchNormOf[float32](ws, c[0]).affine()
 	return halfAffine(ws, c[0], factor, summand), nil
 }
 

@@ -303,21 +303,3 @@ func (v *conv[T]) edge(t *convBlock[T], rows, cols int, a, bp, y []T, bias, resi
 	}
 	finishPortable(rows, cols, &y[0], t.y.ld, bias, residual, floor)
 }
-
-// foldBatchNorm folds batch norm at inference into the weights [K,...] and the bias
-// [K] of the convolution before it: s = gamma/sqrt(variance+eps), W' = W*s,
-// b' = (b-mean)*s + beta. A nil bias is zero.
-func foldBatchNorm[T float](foldedW, foldedB, w, b, gamma, beta, mean, variance []T, eps float64) {
-	per := len(w) / len(gamma)
-	for k := range gamma {
-		s := float64(gamma[k]) / math.Sqrt(float64(variance[k])+eps)
-		for i := k * per; i < (k+1)*per; i++ {
-			foldedW[i] = T(float64(w[i]) * s)
-		}
-		bias := 0.0
-		if b != nil {
-			bias = float64(b[k])
-		}
-		foldedB[k] = T((bias-float64(mean[k]))*s + float64(beta[k]))
-	}
-}

@@ -76,8 +76,10 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convS
 		variance[k] = variance[k]*variance[k] + 0.5
 	}
 	const eps = 1e-5
+	norm := batchNorm[T]{gammas, beta, mean, variance, eps}
 	foldedW, foldedB := random(len(w)), random(v.k)
-	foldBatchNorm(foldedW, foldedB, w, bias, gammas, beta, mean, variance, eps)
+	copy(foldedW, norm.foldWeights(w))
+	copy(foldedB, norm.foldBias(bias))
 
 	y := random(v.n * v.k * v.p() * v.q())
 	packed := plan.packWeights(random(plan.weightsLen()), foldedW)

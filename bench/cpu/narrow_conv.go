@@ -72,18 +72,34 @@ func (v *narrowConv) weightsBytes() int { return v.groups * v.gemm.packedABytes(
 // packWeights packs weights [K,C/groups,R,S] into dst, once for many runs.
 func (v *narrowConv) packWeights(dst, weights []byte) {
 	g, taps := v.gemm, v.r*v.s
-	ordered := make([]byte, g.m*g.k*g.size)
+	order := make([]int, g.k) // where in a filter each element of a column is
+	for k := range order {
+		channel, tap, _ := v.planes.element(k)
+		order[k] = (channel+v.planes.blockOf(k)*v.planes.depth)*taps + tap
+	}
+	size := g.m * g.k * g.size
 	for group := range v.groups {
-		from := weights[group*len(ordered):][:len(ordered)]
-		for k := range g.k {
-			channel, tap, _ := v.planes.element(k)
-			channel += v.planes.blockOf(k) * v.planes.depth
-			for i := range g.m {
-				copy(ordered[(i*g.k+k)*g.size:][:g.size], from[(i*g.k+channel*taps+tap)*g.size:])
-			}
+		ordered := weights[group*size:][:size]
+		switch {
+		case taps == 1: // they are in order
+		case g.size == 2:
+			ordered = asBytes(reorder(as[uint16](ordered), order))
+		default:
+			ordered = reorder(ordered, order)
 		}
 		g.prepackA(dst[group*g.packedABytes():], byteRows{ordered, g.k * g.size})
 	}
+}
+
+// reorder gives rows of as many elements as order has: element i of each is the one at order[i].
+func reorder[T any](rows []T, order []int) []T {
+	ordered := make([]T, 0, len(rows))
+	for ; len(rows) > 0; rows = rows[len(order):] {
+		for _, at := range order {
+			ordered = append(ordered, rows[at])
+		}
+	}
+	return ordered
 }
 
 // finishChannels makes elements of Y of complete sums: those of m channels from one on,
