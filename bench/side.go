@@ -96,7 +96,7 @@ func verifySides(ws Workspace, c Case, sides []side) (worst float64, took []time
 			of := c
 			of.Chain, of.Parts = p.chain, nil
 			if i == 0 || c.Parts != nil {
-				want = expect(ws, of)
+				want = expect(ws, of, verifyWork*min(1, verifyParts/float64(len(s))))
 			}
 			diff, t, err := verify(ws, of, p.kernels, want)
 			if err != nil {

@@ -15,14 +15,18 @@ import (
 // of the kernels verify every element, at sizes that straddle all edges.
 var verifyWork float64 = 1 << 18 // a variable for the tests of the calibrator, which verify often
 
+// verifyParts is how many parts of a network get as much as a case; more share that of so many.
+const verifyParts = 16
+
 // verifySingle bounds those of the only element that there is: a loss.
 const verifySingle = 1 << 26
 
 // verifyElems bounds the elements of a sample.
 const verifyElems = 1 << 14
 
-// verifyRun is the number of neighbours that are verified together.
-const verifyRun = 16
+// verifyRun is the number of neighbours that are verified together, or fewer where these would take more
+// than a part of the work: there are at least verifyPlaces.
+const verifyRun, verifyPlaces = 16, 4
 
 // precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else; on a whole
 // device, whose tensor cores multiply the narrow types, it is cut off instead of rounded. In fp16
@@ -92,14 +96,22 @@ type expectation struct {
 // verifiable says whether one element of the output can be verified within the
 // work; a checksum of a large array cannot, and is verified on small ones.
 func verifiable(c Chain) bool {
-	cost := 0.0
 	for _, op := range c {
 		if op.Ref == nil {
 			return false
 		}
+	}
+	cost := mostCost(c)
+	return cost <= verifyWork || cost <= verifySingle && c.Output().Elems() == 1 && c.FLOP() > 0
+}
+
+// mostCost is the elementCost of the costliest operation.
+func mostCost(c Chain) float64 {
+	cost := 0.0
+	for _, op := range c {
 		cost = max(cost, elementCost(op))
 	}
-	return cost <= verifyWork || cost <= verifySingle && c.Output().Elems() == 1 && c.FLOP() > 0
+	return cost
 }
 
 // elementCost estimates the FLOP of one element of the output.
@@ -117,9 +129,9 @@ func elementCost(op Op) float64 {
 }
 
 // expect computes the reference of the chain's output: of all elements, or of the
-// first, the last and random ones until the work is spent.
-func expect(ws Workspace, c Case) expectation {
-	work := 0.0
+// first, the last and random ones until so much work is spent.
+func expect(ws Workspace, c Case, work float64) expectation {
+	spent := 0.0
 	fields := map[*Tensor]ref.Field{}
 	for _, t := range c.Chain.Inputs() {
 		fields[t] = deviceField(ws, t)
@@ -147,7 +159,7 @@ func expect(ws Workspace, c Case) expectation {
 		fields[op.Out] = func(i int64) ref.Num {
 			v, have := known[i]
 			if !have {
-				work += cost
+				spent += cost
 				v = f(i)
 				known[i] = v
 			}
@@ -162,15 +174,15 @@ func expect(ws Workspace, c Case) expectation {
 		}
 	}
 	n := c.Chain.Output().Elems()
-	run := min(verifyRun, n)
+	run := min(verifyRun, max(1, int64(work/verifyPlaces/mostCost(c.Chain))), n)
 	add(0, run)
 	add(max(run, n-run), n)
-	if perElem := work / float64(len(e.at)); perElem*float64(n) <= verifyWork && n <= verifyElems {
+	if perElem := spent / float64(len(e.at)); perElem*float64(n) <= work && n <= verifyElems {
 		add(run, n-run)
 		return e
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x5eed))
-	for work < verifyWork && len(e.at) < verifyElems {
+	for spent < work && len(e.at) < verifyElems {
 		from := rng.Int64N(n - run + 1)
 		add(from, from+run)
 	}
