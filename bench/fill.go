@@ -38,12 +38,15 @@ const Int8Unit = 32
 // no row of a matrix begins where another does, short of 65521 rows.
 const blockLen = 65521
 
+// Len is the length of the block of a tensor of n elements.
+func (f Fill) Len(n int64) int64 { return min(n, blockLen) }
+
 // Block returns the random block of input number `index` of a case, a tensor of
 // n elements. Element i of the tensor is block[i % len(block)], so that large
 // tensors are filled at the speed of a copy.
 func (f Fill) Block(seed uint64, index int, n int64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(index)))
-	block := make([]float64, min(n, blockLen))
+	block := make([]float64, f.Len(n))
 	for i := range block {
 		switch classes := f.Classes(); {
 		case classes > 0:

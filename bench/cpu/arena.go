@@ -17,6 +17,7 @@ type arena struct {
 	whole []byte // as mapped
 	mem   []byte // the aligned part
 	used  int
+	old   int // bytes that earlier cases used
 	gaps  *rand.Rand
 }
 
@@ -50,7 +51,13 @@ func (a *arena) alloc(n int64) ([]byte, error) {
 }
 
 // reset takes all buffers back; the next ones have the same places.
-func (a *arena) reset() { a.used, a.gaps = 0, rand.New(rand.NewPCG(1, 1)) }
+func (a *arena) reset() {
+	a.old = max(a.old, a.used)
+	a.used, a.gaps = 0, rand.New(rand.NewPCG(1, 1))
+}
+
+// fresh says that the buffer that was cut last may have pages that nobody has touched.
+func (a *arena) fresh() bool { return a.used > a.old }
 
 func (a *arena) close() error { return unmapMemory(a.whole) }
 

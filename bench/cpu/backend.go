@@ -21,12 +21,13 @@ type Backend struct {
 	classes   map[string][]int // of cpus, by class of core
 	nodes     map[int][]int    // of cpus, by NUMA node
 
-	// The team and memory of the current place: another place gets others, as
-	// pages belong near the worker that wrote them first.
+	// The team of the current place, and memory: pages belong near the worker that wrote them first, so that
+	// another place has others, unless it is on the same NUMA node.
 	place  bench.Place
 	team   *team
 	reader *counterReader
 	memory [2]memory // base and huge pages
+	blocks blocks    // of the inputs
 	// rates are the best rates of the workers at which they executed, by place.
 	rates map[bench.Place][]float64
 	// nearest are the shortest times of a signal between the workers, by place.
@@ -97,15 +98,15 @@ func smaller(a, b int) int {
 }
 
 // Close ends the workers and gives the memory back.
-func (b *Backend) Close() error { return b.leave() }
+func (b *Backend) Close() error {
+	b.dismiss()
+	return errors.Join(b.memory[0].unmap(), b.memory[1].unmap())
+}
 
 // enter makes the place current.
 func (b *Backend) enter(p bench.Place) error {
 	if b.team != nil && b.place == p {
 		return nil
-	}
-	if err := b.leave(); err != nil {
-		return err
 	}
 	cpus := b.cpus
 	switch {
@@ -117,35 +118,38 @@ func (b *Backend) enter(p bench.Place) error {
 	if p.Threads < 1 || p.Threads > len(cpus) {
 		return fmt.Errorf("cpu: %s: there are %d CPUs to use", p, len(cpus))
 	}
+	b.dismiss()
+	for i := range b.memory {
+		if err := b.memory[i].move(p.NUMA, b.nodesOf(cpus[:p.Threads])); err != nil {
+			return err
+		}
+	}
 	t, err := newTeam(cpus[:p.Threads])
 	if err != nil {
 		return err
 	}
 	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
-	spread := b.nodesOf(cpus[:p.Threads]) > 1
-	for i := range b.memory {
-		b.memory[i].numa, b.memory[i].spread = p.NUMA, spread && !p.NUMA.Bound
-	}
 	return nil
 }
 
-// nodesOf counts the NUMA nodes of some CPUs.
-func (b *Backend) nodesOf(cpus []int) (n int) {
-	for _, node := range b.nodes {
-		if slices.ContainsFunc(node, func(cpu int) bool { return slices.Contains(cpus, cpu) }) {
-			n++
+// nodesOf are the NUMA nodes of some CPUs.
+func (b *Backend) nodesOf(cpus []int) []int {
+	var nodes []int
+	for node, of := range b.nodes {
+		if slices.ContainsFunc(of, func(cpu int) bool { return slices.Contains(cpus, cpu) }) {
+			nodes = append(nodes, node)
 		}
 	}
-	return n
+	slices.Sort(nodes)
+	return nodes
 }
 
-func (b *Backend) leave() error {
-	if b.team == nil {
-		return nil
+// dismiss ends the team, if there is one.
+func (b *Backend) dismiss() {
+	if b.team != nil {
+		b.team.close()
+		b.team = nil
 	}
-	b.team.close()
-	b.team = nil
-	return errors.Join(b.memory[0].unmap(), b.memory[1].unmap())
 }
 
 // settleTime is how long scalar code runs until the clock that wide vectors lowered

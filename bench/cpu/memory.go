@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"slices"
 
 	"hwcal/bench"
 )
@@ -12,6 +13,7 @@ import (
 type memory struct {
 	huge   bool
 	numa   bench.NUMA // where arenas are bound to, if anywhere
+	nodes  []int      // of the workers
 	spread bool       // workers are on several NUMA nodes: pages are to lie near those who touch them first in each case
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
@@ -45,6 +47,9 @@ func (m *memory) alloc(n int64) ([]byte, error) {
 	return a.alloc(n)
 }
 
+// fresh says that what alloc returned last may have pages that nobody has touched.
+func (m *memory) fresh() bool { return m.arenas[len(m.arenas)-1].fresh() }
+
 // enter counts a workspace that is opened.
 func (m *memory) enter() {
 	if m.open++; m.storesPast == nil {
@@ -67,6 +72,15 @@ func (m *memory) leave() error {
 	for _, a := range m.arenas {
 		m.next += int64(len(a.mem))
 	}
+	return m.unmap()
+}
+
+// move is called before workers on these nodes use the memory. Pages that lie elsewhere are given up.
+func (m *memory) move(numa bench.NUMA, nodes []int) error {
+	if m.numa == numa && slices.Equal(m.nodes, nodes) {
+		return nil
+	}
+	m.numa, m.nodes, m.spread = numa, nodes, len(nodes) > 1 && !numa.Bound
 	return m.unmap()
 }
 

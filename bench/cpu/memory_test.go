@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -22,7 +23,8 @@ func TestOpenTogether(t *testing.T) {
 	}
 	where := func(ws *workspace) (lo, hi uintptr) {
 		lo = ^uintptr(0)
-		for _, mem := range ws.tensors {
+		for _, t := range ws.tensors {
+			mem := t.mem
 			at := uintptr(unsafe.Pointer(&mem[0]))
 			lo, hi = min(lo, at), max(hi, at+uintptr(len(mem)))
 		}
@@ -104,9 +106,44 @@ func TestSpreadPagesAreFresh(t *testing.T) {
 
 func TestNodesOf(t *testing.T) {
 	b := Backend{nodes: map[int][]int{0: {0, 1, 4}, 1: {2, 3}, 8: {}}}
-	for want, cpus := range [][]int{{}, {4, 0}, {0, 3, 2}} {
-		if got := b.nodesOf(cpus); got != want {
-			t.Errorf("%v: %d nodes, want %d", cpus, got, want)
+	for _, c := range []struct{ cpus, want []int }{{nil, nil}, {[]int{4, 0}, []int{0}}, {[]int{3, 2, 0}, []int{0, 1}}} {
+		if got := b.nodesOf(c.cpus); !slices.Equal(got, c.want) {
+			t.Errorf("%v: nodes %v, want %v", c.cpus, got, c.want)
 		}
+	}
+}
+
+// Pages are kept for workers of the same nodes, and buffers on them are not fresh.
+func TestMoveKeepsPages(t *testing.T) {
+	var m memory
+	use := func(nodes ...int) (fresh bool) {
+		if err := m.move(bench.NUMA{}, nodes); err != nil {
+			t.Fatal(err)
+		}
+		m.enter()
+		mem, err := m.alloc(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh = m.fresh()
+		if mem[1<<19] != 0 == fresh {
+			t.Errorf("nodes %v: fresh %t, but a byte of it is %d", nodes, fresh, mem[1<<19])
+		}
+		mem[1<<19] = 1
+		if err := m.leave(); err != nil {
+			t.Fatal(err)
+		}
+		return fresh
+	}
+	for i, c := range []struct {
+		nodes []int
+		fresh bool
+	}{{[]int{0}, true}, {[]int{0}, false}, {[]int{1}, true}, {[]int{0, 1}, true}, {[]int{0, 1}, true}} {
+		if fresh := use(c.nodes...); fresh != c.fresh {
+			t.Errorf("place %d, on nodes %v: fresh %t", i, c.nodes, fresh)
+		}
+	}
+	if err := m.unmap(); err != nil {
+		t.Fatal(err)
 	}
 }

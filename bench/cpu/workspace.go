@@ -22,11 +22,17 @@ type workspace struct {
 	library Library // that computes everything; nil for our own kernels
 	seed    uint64
 	memory  *memory
-	tensors map[*bench.Tensor][]byte
+	tensors map[*bench.Tensor]stored
 	packed  map[packedKey][]byte
 	chained bool   // the case is a chain of operations
 	shared  []byte // see sharedScratch
 	closers []func()
+}
+
+// stored is a tensor in memory.
+type stored struct {
+	mem []byte
+	element.Element
 }
 
 // packedKey tells forms of weights apart: the tensor, and how it is packed.
@@ -35,8 +41,8 @@ type packedKey struct {
 	form   string
 }
 
-// Open allocates the tensors of a case; each worker writes its part of each
-// first, so that the pages are near it, and inputs get their random values.
+// Open allocates the tensors of a case. Inputs get their random values, and each worker writes its part of
+// each tensor on fresh pages first, so that they are near it.
 func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	if reason := b.Unsupported(c.DType); reason != "" {
 		return nil, fmt.Errorf("cpu: %s: %s: %w", c.DType, reason, bench.ErrUnsupported)
@@ -54,7 +60,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 	}
 	ws := &workspace{
 		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
-		memory: &b.memory[1], tensors: map[*bench.Tensor][]byte{}, packed: map[packedKey][]byte{},
+		memory: &b.memory[1], tensors: map[*bench.Tensor]stored{}, packed: map[packedKey][]byte{},
 		chained: len(c.Chain) > 1,
 	}
 	if c.Unit == "" {
@@ -69,7 +75,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		inputs[t] = i
 	}
 	storage := c.Storage()
-	pieces := make([][]byte, len(storage.Bytes))
+	pieces, fresh := make([][]byte, len(storage.Bytes)), make([]bool, len(storage.Bytes))
 	for _, t := range c.Chain.Tensors() {
 		if _, have := ws.tensors[t]; have {
 			continue
@@ -80,14 +86,15 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 				ws.Close()
 				return nil, fmt.Errorf("cpu: tensor %s of %v: %w", t.Name, t.Dims, err)
 			}
+			fresh[i] = ws.memory.fresh()
 		}
 		mem := pieces[i][:t.Elems()*e.Bytes]
-		ws.tensors[t] = mem
-		values := make([]float64, 512) // zeros
-		if i, is := inputs[t]; is {
-			values = t.Fill.Block(c.Seed, i, t.Elems())
+		ws.tensors[t] = stored{mem, e}
+		if input, is := inputs[t]; is {
+			fill(ws.team, mem, b.blocks.of(e, t, c, input))
+		} else if fresh[i] {
+			fill(ws.team, mem, make([]byte, 4096))
 		}
-		fill(ws.team, mem, e, values)
 	}
 	return ws, nil
 }
@@ -104,12 +111,8 @@ func (b *Backend) choose(c bench.Case) (unit, ISA, error) {
 	return u, "", fmt.Errorf("cpu: no implementation %s in %s: %w", c.Unit, c.DType, bench.ErrUnsupported)
 }
 
-// fill repeats the values over the tensor, each worker in its part.
-func fill(t *team, mem []byte, e element.Element, values []float64) {
-	block := make([]byte, int64(len(values))*e.Bytes)
-	for i, v := range values {
-		e.Set(block, int64(i), v)
-	}
+// fill repeats a block over a tensor, each worker in its part.
+func fill(t *team, mem, block []byte) {
 	t.run(func(w *worker) {
 		lo, hi := w.share(len(mem), 64)
 		for i := lo; i < hi; {
@@ -121,28 +124,29 @@ func fill(t *team, mem []byte, e element.Element, values []float64) {
 // data views a tensor as elements. A parameter of 16 bits is known before the run: it is
 // widened to a copy.
 func data[T float](ws *workspace, t *bench.Tensor) []T {
-	mem := ws.bytes(t)
-	e := element.OfTensor(t, ws.dtype)
-	if e.Bytes >= schema.FP32.Bytes() {
-		return as[T](mem)
+	s := ws.stored(t)
+	if s.Bytes >= schema.FP32.Bytes() {
+		return as[T](s.mem)
 	}
 	if !t.Param {
 		panic("cpu: tensor " + t.Name + " is neither in fp32 nor a parameter")
 	}
 	wide := make([]T, t.Elems())
 	for i := range wide {
-		wide[i] = T(e.Get(mem, int64(i)))
+		wide[i] = T(s.Get(s.mem, int64(i)))
 	}
 	return wide
 }
 
-func (ws *workspace) bytes(t *bench.Tensor) []byte {
-	mem, ok := ws.tensors[t]
+func (ws *workspace) stored(t *bench.Tensor) stored {
+	s, ok := ws.tensors[t]
 	if !ok {
 		panic("cpu: tensor " + t.Name + " is not of this workspace")
 	}
-	return mem
+	return s
 }
+
+func (ws *workspace) bytes(t *bench.Tensor) []byte { return ws.stored(t).mem }
 
 // beyondL2 says that the workers' parts of so many bytes do not fit into their L2.
 func (ws *workspace) beyondL2(bytes int) bool {
@@ -240,22 +244,22 @@ func (ws *workspace) Read(t *bench.Tensor, at int64, dst []float64) error {
 	if at < 0 || at+int64(len(dst)) > t.Elems() {
 		return fmt.Errorf("cpu: read %s[%d:%d] of %d", t.Name, at, at+int64(len(dst)), t.Elems())
 	}
-	mem, e := ws.bytes(t), element.OfTensor(t, ws.dtype)
+	s := ws.stored(t)
 	for i := range dst {
-		dst[i] = e.Get(mem, at+int64(i))
+		dst[i] = s.Get(s.mem, at+int64(i))
 	}
 	return nil
 }
 
 // PageBytes is the size of the pages behind a tensor.
-func (ws *workspace) PageBytes(t *bench.Tensor) int64 { return pageBytes(ws.tensors[t]) }
+func (ws *workspace) PageBytes(t *bench.Tensor) int64 { return pageBytes(ws.bytes(t)) }
 
 // Poison writes to elements of a tensor what no kernel computes: NaN, or the smallest
 // integer, which a kernel for int8 leaves out.
 func (ws *workspace) Poison(t *bench.Tensor, at []int64) error {
-	mem, e := ws.bytes(t), element.OfTensor(t, ws.dtype)
+	s := ws.stored(t)
 	for _, i := range at {
-		e.Spoil(mem, i)
+		s.Spoil(s.mem, i)
 	}
 	return nil
 }
