@@ -11,9 +11,10 @@ import (
 )
 
 // fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
-// each, and the others. Of a CPU that computes in many types a default run has no time for all: what
-// is no typical shape comes with the others, except in the main type.
+// each, and the others, one way after the other. Of a CPU that computes in many types a default run has no
+// time for all: what is no typical shape comes last, except in the main type.
 func (c *Calibrator) fusionSteps() (first, others []step) {
+	var ways [4][]step
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
 			for _, d := range c.fusionDTypes() {
@@ -28,13 +29,13 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 					if n == 0 && (c.Options.Mode != schema.Default || d == c.mainDType() || i < typicalShapes[schema.Default]) {
 						first = append(first, pair)
 					} else {
-						others = append(others, pair)
+						ways[n] = append(ways[n], pair)
 					}
 				}
 			}
 		}
 	}
-	return first, others
+	return first, slices.Concat(ways[1], ways[2], ways[3], ways[0])
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {
