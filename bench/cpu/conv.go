@@ -73,6 +73,7 @@ type conv[T float] struct {
 	convSteps
 	gemm   *gemm[T]   // of one image and group
 	width  int        // pixels whose panels are packed together
+	depth  int        // steps of k that are taken before the next ones, for all pixels
 	shifts *shifts[T] // or, where they do not fit:
 	im2col *im2col[T]
 }
@@ -91,28 +92,33 @@ func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*co
 	if threads < 1 {
 		return nil, fmt.Errorf("cpu: conv2d with %d threads", threads)
 	}
-	kernels := newGEMMKernels[T](isa)
-	return planConv(kernels, newConvKernels[T](isa), newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s), threads, s), nil
+	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
+	b := newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s)
+	return planConv(kernels, newConvKernels[T](isa), b, l2, threads, s), nil
 }
 
-func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, threads int, s convShape) *conv[T] {
+func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *conv[T] {
 	pixels := s.p() * s.q()
 	v := &conv[T]{convShape: s, convSteps: newConvSteps(s)}
 	v.gemm = planGEMM(kernels, b, threads, s.k/s.groups, pixels, s.c/s.groups*s.r*s.s)
 	// The workers share the panels of all images and groups.
 	all := s.n * s.groups * ceilDiv(pixels, kernels.nr) * kernels.nr
 	v.gemm.grid = newGrid(threads, v.gemm.m, all, kernels.mr, kernels.nr)
-	v.gemm.mc, v.gemm.kc = even(v.gemm.m, b.mc, kernels.mr), even(v.gemm.k, b.kc, 16)
+	v.gemm.mc, v.gemm.kc, v.depth = even(v.gemm.m, b.mc, kernels.mr), even(v.gemm.k, b.kc, 16), v.gemm.k
+	if v.shifts = newShifts(kernels, ck, s, v.convSteps); v.shifts == nil {
+		v.im2col = newIm2col(kernels, ck, s, v.convSteps)
+	} else {
+		if v.shifts.groupChannels(l2, b.kc) {
+			v.depth = v.shifts.block * v.tapCount
+			v.gemm.kc = v.depth
+		}
+		v.convSteps = v.shifts.convSteps
+	}
 	v.width = max(b.kc/v.gemm.kc, 1) * kernels.nr
 	if !kernels.masked {
 		v.width = max(v.width, b.nc) // a panel of weights then meets them all while it is in L1
 	}
 	v.gemm.nc = ceilDiv(b.nc, v.width) * v.width
-	if v.shifts = newShifts(kernels, ck, s, v.convSteps); v.shifts == nil {
-		v.im2col = newIm2col(kernels, ck, s, v.convSteps)
-	} else {
-		v.convSteps = v.shifts.convSteps
-	}
 	return v
 }
 
@@ -171,24 +177,28 @@ func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi 
 		if epi.residual != nil {
 			t.residual = epi.residual[unit*g.m*ld:]
 		}
-		if v.shifts != nil {
-			t.image = v.shifts.split(s.planes[id], image, v.shifts.channels, j0, j1)
+		for p0 := 0; p0 < g.k; p0 += v.depth {
+			p1 := min(p0+v.depth, g.k)
+			if v.shifts != nil && v.stride > 1 {
+				t.channel = p0 / v.tapCount
+				t.image = v.shifts.split(s.planes[id], image[t.channel*v.h*v.w:], (p1-p0)/v.tapCount, j0, j1)
+			}
+			v.multiply(&t, weights[group*g.packedALen():][:g.packedALen()], row, j0, j1, p0, p1)
 		}
-		v.multiply(&t, weights[group*g.packedALen():][:g.packedALen()], row, j0, j1)
 	}
 }
 
-// multiply computes the pixels [j0, j1) of an image and of the channels of a row of the
-// grid.
-func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1 int) {
+// multiply computes the steps [p0, p1) of k of the pixels [j0, j1) of an image and of the channels of a
+// row of the grid.
+func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1, p0, p1 int) {
 	g := v.gemm
 	for jc := j0; jc < j1; jc += g.nc {
 		end := min(jc+g.nc, j1)
 		for t.ic = 0; t.ic < g.m; t.ic += g.mc {
 			t.panels = newPanels(min(g.mc, g.m-t.ic), g.mr)
 			t.first, t.last = part(t.panels.n, 1, row, g.rows)
-			for t.pc = 0; t.pc < g.k; t.pc += g.kc {
-				t.kc = min(g.kc, g.k-t.pc)
+			for t.pc = p0; t.pc < p1; t.pc += g.kc {
+				t.kc = min(g.kc, p1-t.pc)
 				t.weights, t.far = weights[t.ic*g.k+t.pc*t.panels.m:], t.panels.m*t.kc
 				for j := jc; j < end; j += v.width {
 					v.band(t, j, min(v.width, end-j))
@@ -224,6 +234,7 @@ type convBlock[T float] struct {
 	first, last int
 	weights     []T // packed, from the block on
 	image       []T // or its planes
+	channel     int // with which they begin
 	bp, edge    []T
 	masks       []int // room for those of the steps of a tile
 	y           matrix[T]
@@ -241,7 +252,7 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	case v.shifts == nil:
 		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
 	case !onTheWay:
-		v.shifts.pack(bp, t.image, t.pc, t.kc, j, j+cols)
+		v.shifts.pack(bp, t.image, t.channel, t.pc, t.kc, j, j+cols)
 	}
 	direct := cols // columns that the kernel can write to Y
 	if !g.masked && cols%g.vl != 0 {

@@ -85,6 +85,19 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	return m
 }
 
+// groupChannels lets the planes of a group of channels stay in half of L2, and says whether there are groups: all
+// pixels take the steps of one group, at most kc, before the next one is split. Planes of all channels
+// would go to L3 and come back.
+func (m *shifts[T]) groupChannels(l2, kc int) bool {
+	if m.stride == 1 || m.tapByTap() {
+		return false
+	}
+	fit := l2 / 2 / (m.planes() * int(unsafe.Sizeof(T(0))))
+	most := min(max(fit, minRun), m.block, max(kc/len(m.taps), 2)) // with one there would be no runs
+	m.block = even(m.channels, most, 1)
+	return true
+}
+
 // newSplits are the phases, where both of a row are one split.
 func (m *shifts[T]) newSplits() []split {
 	var all []split
@@ -105,12 +118,15 @@ func (m *shifts[T]) newSplits() []split {
 // planes is the size of the planes of one channel.
 func (m *shifts[T]) planes() int { return len(m.phases) * m.height * m.width }
 
-// planesLen is the length that split wants.
+// planesLen is the length that split wants for a group of channels.
 func (m *shifts[T]) planesLen() int {
-	if m == nil || m.stride == 1 {
+	switch {
+	case m == nil || m.stride == 1:
 		return 0
+	case m.tapByTap():
+		return m.channels * m.planes()
 	}
-	return m.channels * m.planes()
+	return m.block * m.planes()
 }
 
 // split copies the planes of so many channels of an image to dst, as far as the output
@@ -142,15 +158,15 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	return dst
 }
 
-// pack does for im2col(X) what gemm.packB does for a matrix, from its planes.
-func (m *shifts[T]) pack(dst, planes []T, p0, kc, j0, j1 int) {
+// pack does for im2col(X) what gemm.packB does for a matrix, from its planes, of the channels from one on.
+func (m *shifts[T]) pack(dst, planes []T, first, p0, kc, j0, j1 int) {
 	if m.tapByTap() {
 		m.packByTaps(dst, planes, p0, kc, j0, j1)
 		return
 	}
 	for p := 0; p < kc; {
 		channel, tap, n := m.run(p0+p, kc-p)
-		from := &planes[channel*m.planes()]
+		from := &planes[(channel-first)*m.planes()]
 		for j := j0; j < j1; j += m.nr {
 			width := ceilDiv(min(m.nr, j1-j), m.vl) * m.vl
 			to := &dst[(j-j0)*kc:][:kc*width][p*width]
@@ -210,7 +226,7 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 			below, rest = floor, residual
 		}
 		m.tilePack(rows, cols, n, &a[p*rows], &bp[p*width], &y[0], t.y.ld, t.pc+p > 0, next, bias, rest, below,
-			&t.image[channel*m.planes()], m.planes(), m.at[tap]+j, m.nr, masks[tap])
+			&t.image[(channel-t.channel)*m.planes()], m.planes(), m.at[tap]+j, m.nr, masks[tap])
 		p += n
 	}
 }

@@ -45,7 +45,7 @@ func testConv[T float](t *testing.T, isa ISA) {
 		for j, b := range []blocking{small, newConvBlocking(kernels, cacheSizes{}, s.k/s.groups, s.c/s.groups*s.r*s.s)} {
 			team := teams[(i+j)%len(teams)]
 			threads := len(team.workers)
-			v := planConv(kernels, newConvKernels[T](isa), b, threads, s)
+			v := planConv(kernels, newConvKernels[T](isa), b, 32<<10, threads, s)
 			plans := []convPlan[T]{v}
 			if m := newPixelMajor(kernels, newConvKernels[T](isa), b, 32<<10, threads, s); m != nil {
 				plans = append(plans, m)
