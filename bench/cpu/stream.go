@@ -9,8 +9,7 @@ type streamKernel struct {
 	bytes   int // an element of a, as STREAM counts: write-allocate is not counted
 	// run makes reps passes over len(a) elements, with the tensors at any
 	// alignment of 8 bytes; b and c are at least as long as a. The result is
-	// the sum of the bits of a's elements over all passes for the reading
-	// kernels, else 0. As integers they add up to the same in any order.
+	// ref.Checksum of a, with all bits, for the reading kernels, else 0.
 	run func(reps int, a, b, c []float64, s float64) uint64
 }
 
@@ -21,20 +20,22 @@ type streamKernel struct {
 const streamChunk = 128 << 10
 
 // chunked lets call cover n elements reps times in parts of a bounded length:
-// elements [lo, hi), r times.
+// elements [lo, hi), r times. It makes one checksum of theirs.
 func chunked(reps, n int, call func(r, lo, hi int) uint64) (sum uint64) {
 	if n == 0 {
 		return 0
 	}
 	if n <= streamChunk {
 		for most := max(1, streamChunk/n); reps > 0; reps -= most {
-			sum += call(min(reps, most), 0, n)
+			r := min(reps, most)
+			sum = sum<<r ^ call(r, 0, n)
 		}
 		return sum
 	}
 	for range reps {
+		sum <<= 1
 		for lo := 0; lo < n; lo += streamChunk {
-			sum += call(1, lo, min(lo+streamChunk, n))
+			sum ^= call(1, lo, min(lo+streamChunk, n))
 		}
 	}
 	return sum
@@ -44,7 +45,7 @@ func chunked(reps, n int, call func(r, lo, hi int) uint64) (sum uint64) {
 var portableStream = []streamKernel{
 	{"read", 1, 8, func(reps int, a, _, _ []float64, _ float64) (sum uint64) {
 		for range reps {
-			sum += sumPortable(a)
+			sum = sum<<1 ^ xorPortable(a)
 		}
 		return sum
 	}},
@@ -97,23 +98,23 @@ var portableStream = []streamKernel{
 	}},
 }
 
-// sumPortable adds up the bits of a in four chains.
-func sumPortable(a []float64) uint64 {
+// xorPortable is the exclusive or of the bits of a, in four chains.
+func xorPortable(a []float64) uint64 {
 	bits := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(a))), len(a))
 	var s0, s1, s2, s3 uint64
 	for len(bits) >= 8 {
-		s0 += bits[0]
-		s1 += bits[1]
-		s2 += bits[2]
-		s3 += bits[3]
-		s0 += bits[4]
-		s1 += bits[5]
-		s2 += bits[6]
-		s3 += bits[7]
+		s0 ^= bits[0]
+		s1 ^= bits[1]
+		s2 ^= bits[2]
+		s3 ^= bits[3]
+		s0 ^= bits[4]
+		s1 ^= bits[5]
+		s2 ^= bits[6]
+		s3 ^= bits[7]
 		bits = bits[8:]
 	}
 	for _, x := range bits {
-		s0 += x
+		s0 ^= x
 	}
-	return s0 + s1 + s2 + s3
+	return s0 ^ s1 ^ s2 ^ s3
 }

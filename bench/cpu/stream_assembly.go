@@ -77,14 +77,15 @@ func (f streamAssembly) runRead4(reps int, a, _, _ []float64, _ float64) (sum ui
 	head, stream := quarters(&a[0], len(a))
 	rest := head + 4*stream
 	for range reps {
+		sum <<= 1
 		if head > 0 {
-			sum += f.read(1, head, &a[0])
+			sum ^= f.read(1, head, &a[0])
 		}
 		for lo := 0; lo < stream; lo += streamChunk / 4 {
-			sum += f.read4(min(streamChunk/4, stream-lo), stream*8, &a[head+lo])
+			sum ^= f.read4(min(streamChunk/4, stream-lo), stream*8, &a[head+lo])
 		}
 		if rest < len(a) {
-			sum += f.read(1, len(a)-rest, &a[rest])
+			sum ^= f.read(1, len(a)-rest, &a[rest])
 		}
 	}
 	return sum

@@ -16,8 +16,16 @@ TEXT ·streamReadAVX2(SB), NOSPLIT, $0-32
 	VXORPD Y7, Y7, Y7
 
 pass:
-	MOVQ n+8(FP), CX
-	MOVQ a+16(FP), DI
+	VPSLLQ $0x01, Y0, Y0
+	VPSLLQ $0x01, Y1, Y1
+	VPSLLQ $0x01, Y2, Y2
+	VPSLLQ $0x01, Y3, Y3
+	VPSLLQ $0x01, Y4, Y4
+	VPSLLQ $0x01, Y5, Y5
+	VPSLLQ $0x01, Y6, Y6
+	VPSLLQ $0x01, Y7, Y7
+	MOVQ   n+8(FP), CX
+	MOVQ   a+16(FP), DI
 
 peel:
 	TESTQ  CX, CX
@@ -25,7 +33,7 @@ peel:
 	TESTQ  $0x0000001f, DI
 	JZ     aligned
 	VMOVSD (DI), X14
-	VPADDQ Y14, Y0, Y0
+	VPXOR  Y14, Y0, Y0
 	ADDQ   $0x00000008, DI
 	DECQ   CX
 	JMP    peel
@@ -36,33 +44,33 @@ aligned:
 	JZ   vectors
 
 block:
-	VPADDQ (DI), Y0, Y0
-	VPADDQ 32(DI), Y1, Y1
-	VPADDQ 64(DI), Y2, Y2
-	VPADDQ 96(DI), Y3, Y3
-	VPADDQ 128(DI), Y4, Y4
-	VPADDQ 160(DI), Y5, Y5
-	VPADDQ 192(DI), Y6, Y6
-	VPADDQ 224(DI), Y7, Y7
-	VPADDQ 256(DI), Y0, Y0
-	VPADDQ 288(DI), Y1, Y1
-	VPADDQ 320(DI), Y2, Y2
-	VPADDQ 352(DI), Y3, Y3
-	VPADDQ 384(DI), Y4, Y4
-	VPADDQ 416(DI), Y5, Y5
-	VPADDQ 448(DI), Y6, Y6
-	VPADDQ 480(DI), Y7, Y7
-	ADDQ   $0x00000200, DI
-	DECQ   AX
-	JNZ    block
-	ANDQ   $0x0000003f, CX
+	VPXOR (DI), Y0, Y0
+	VPXOR 32(DI), Y1, Y1
+	VPXOR 64(DI), Y2, Y2
+	VPXOR 96(DI), Y3, Y3
+	VPXOR 128(DI), Y4, Y4
+	VPXOR 160(DI), Y5, Y5
+	VPXOR 192(DI), Y6, Y6
+	VPXOR 224(DI), Y7, Y7
+	VPXOR 256(DI), Y0, Y0
+	VPXOR 288(DI), Y1, Y1
+	VPXOR 320(DI), Y2, Y2
+	VPXOR 352(DI), Y3, Y3
+	VPXOR 384(DI), Y4, Y4
+	VPXOR 416(DI), Y5, Y5
+	VPXOR 448(DI), Y6, Y6
+	VPXOR 480(DI), Y7, Y7
+	ADDQ  $0x00000200, DI
+	DECQ  AX
+	JNZ   block
+	ANDQ  $0x0000003f, CX
 
 vectors:
-	SUBQ   $0x00000004, CX
-	JLT    elements
-	VPADDQ (DI), Y0, Y0
-	ADDQ   $0x00000020, DI
-	JMP    vectors
+	SUBQ  $0x00000004, CX
+	JLT   elements
+	VPXOR (DI), Y0, Y0
+	ADDQ  $0x00000020, DI
+	JMP   vectors
 
 elements:
 	ADDQ $0x00000004, CX
@@ -70,7 +78,7 @@ elements:
 
 element:
 	VMOVSD (DI), X14
-	VPADDQ Y14, Y0, Y0
+	VPXOR  Y14, Y0, Y0
 	ADDQ   $0x00000008, DI
 	DECQ   CX
 	JNZ    element
@@ -78,17 +86,17 @@ element:
 done:
 	DECQ         R8
 	JNZ          pass
-	VPADDQ       Y4, Y0, Y0
-	VPADDQ       Y5, Y1, Y1
-	VPADDQ       Y6, Y2, Y2
-	VPADDQ       Y7, Y3, Y3
-	VPADDQ       Y2, Y0, Y0
-	VPADDQ       Y3, Y1, Y1
-	VPADDQ       Y1, Y0, Y0
+	VPXOR        Y4, Y0, Y0
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y6, Y2, Y2
+	VPXOR        Y7, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y1, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPADDQ       X1, X0, X0
+	VPXOR        X1, X0, X0
 	VPUNPCKHQDQ  X0, X0, X1
-	VPADDQ       X1, X0, X0
+	VPXOR        X1, X0, X0
 	MOVQ         X0, AX
 	MOVQ         AX, sum+24(FP)
 	VZEROUPPER
@@ -946,38 +954,38 @@ TEXT ·streamRead4AVX2(SB), NOSPLIT, $0-32
 	JZ     done
 
 turn:
-	VPADDQ (DI), Y0, Y0
-	VPADDQ 32(DI), Y1, Y1
-	VPADDQ 64(DI), Y2, Y2
-	VPADDQ 96(DI), Y3, Y3
-	VPADDQ (DI)(R9*1), Y4, Y4
-	VPADDQ 32(DI)(R9*1), Y5, Y5
-	VPADDQ 64(DI)(R9*1), Y6, Y6
-	VPADDQ 96(DI)(R9*1), Y7, Y7
-	VPADDQ (DI)(R9*2), Y0, Y0
-	VPADDQ 32(DI)(R9*2), Y1, Y1
-	VPADDQ 64(DI)(R9*2), Y2, Y2
-	VPADDQ 96(DI)(R9*2), Y3, Y3
-	VPADDQ (DI)(R10*1), Y4, Y4
-	VPADDQ 32(DI)(R10*1), Y5, Y5
-	VPADDQ 64(DI)(R10*1), Y6, Y6
-	VPADDQ 96(DI)(R10*1), Y7, Y7
-	ADDQ   $0x00000080, DI
-	DECQ   CX
-	JNZ    turn
+	VPXOR (DI), Y0, Y0
+	VPXOR 32(DI), Y1, Y1
+	VPXOR 64(DI), Y2, Y2
+	VPXOR 96(DI), Y3, Y3
+	VPXOR (DI)(R9*1), Y4, Y4
+	VPXOR 32(DI)(R9*1), Y5, Y5
+	VPXOR 64(DI)(R9*1), Y6, Y6
+	VPXOR 96(DI)(R9*1), Y7, Y7
+	VPXOR (DI)(R9*2), Y0, Y0
+	VPXOR 32(DI)(R9*2), Y1, Y1
+	VPXOR 64(DI)(R9*2), Y2, Y2
+	VPXOR 96(DI)(R9*2), Y3, Y3
+	VPXOR (DI)(R10*1), Y4, Y4
+	VPXOR 32(DI)(R10*1), Y5, Y5
+	VPXOR 64(DI)(R10*1), Y6, Y6
+	VPXOR 96(DI)(R10*1), Y7, Y7
+	ADDQ  $0x00000080, DI
+	DECQ  CX
+	JNZ   turn
 
 done:
-	VPADDQ       Y4, Y0, Y0
-	VPADDQ       Y5, Y1, Y1
-	VPADDQ       Y6, Y2, Y2
-	VPADDQ       Y7, Y3, Y3
-	VPADDQ       Y2, Y0, Y0
-	VPADDQ       Y3, Y1, Y1
-	VPADDQ       Y1, Y0, Y0
+	VPXOR        Y4, Y0, Y0
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y6, Y2, Y2
+	VPXOR        Y7, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y1, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPADDQ       X1, X0, X0
+	VPXOR        X1, X0, X0
 	VPUNPCKHQDQ  X0, X0, X1
-	VPADDQ       X1, X0, X0
+	VPXOR        X1, X0, X0
 	MOVQ         X0, AX
 	MOVQ         AX, sum+24(FP)
 	VZEROUPPER

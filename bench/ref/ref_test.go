@@ -399,16 +399,25 @@ func TestCausalSoftmax(t *testing.T) {
 	}
 }
 
-// The checksum does not depend on the order and wraps.
+// The checksum does not depend on the order, and neither an even number of passes nor a large one loses it.
 func TestChecksum(t *testing.T) {
 	x := []float64{1, -2, math.Pi, 1e300}
-	sum := uint64(0)
-	for i := range x {
-		sum += 3 * math.Float64bits(x[len(x)-1-i])
-	}
-	got := Checksum(Exact(func(i int64) float64 { return x[i] }), 4, 3)(0)
-	if want := float64(sum & (1<<ChecksumBits - 1)); got.V != want || got.E != 0 {
-		t.Errorf("%v, want %g exactly", got, want)
+	for _, passes := range []int64{1, 2, 3, 64, 1000} {
+		sum := uint64(0)
+		for range passes {
+			sum <<= 1
+			for i := range x {
+				sum ^= math.Float64bits(x[len(x)-1-i])
+			}
+		}
+		of := func(x []float64) Num { return Checksum(Exact(func(i int64) float64 { return x[i] }), 4, passes)(0) }
+		got := of(x)
+		if want := float64(sum & (1<<ChecksumBits - 1)); got.V != want || got.E != 0 {
+			t.Errorf("%d passes: %v, want %g exactly", passes, got, want)
+		}
+		if wrong := of([]float64{1, -2, math.Nextafter(math.Pi, 4), 1e300}); wrong == got {
+			t.Errorf("%d passes: a bit that is wrong makes no difference", passes)
+		}
 	}
 }
 

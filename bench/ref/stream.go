@@ -6,16 +6,19 @@ import "math"
 // float64.
 const ChecksumBits = 52
 
-// Checksum is the one element Y = sum of the bit patterns of the n float64
-// elements of X, added up `passes` times, modulo 2^52: it is exact, whatever the
-// order.
+// Checksum is the one element Y of the bit patterns of the n float64 elements of X: in each of `passes`
+// passes it is shifted left by a bit, and becomes its exclusive or with all of them. Modulo 2^52 it is exact,
+// whatever the order, and no pass takes back what another one did.
 func Checksum(x Field, n, passes int64) Field {
 	return func(int64) Num {
-		var sum uint64
+		var all, sum uint64
 		for j := range n {
-			sum += math.Float64bits(x(j).V)
+			all ^= math.Float64bits(x(j).V)
 		}
-		return Num{V: float64(sum * uint64(passes) & (1<<ChecksumBits - 1))}
+		for range min(passes, 64) { // more of them shift the first ones out
+			sum = sum<<1 ^ all
+		}
+		return Num{V: float64(sum & (1<<ChecksumBits - 1))}
 	}
 }
 

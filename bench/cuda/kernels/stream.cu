@@ -35,12 +35,14 @@ __device__ inline void over_part(part p, Pairs pairs, Pair pair, Single single) 
 
 __device__ inline unsigned long long bits(double v) { return (unsigned long long)__double_as_longlong(v); }
 
-// sum[part] = the sum of the bit patterns of its elements of a over all passes, modulo 2^52.
+// sum[part] = the checksum of its elements of a: in each pass it is shifted left by a bit, and becomes its exclusive
+// or with the bit patterns of them all, modulo 2^52.
 template <bool four>
 __device__ inline void checksum(double *sum, const double *a, long long n, long long passes) {
   part p(n);
   unsigned long long s = 0;
-  for (long long pass = 0; pass < passes; pass++)
+  for (long long pass = 0; pass < passes; pass++) {
+    s <<= 1;
     over_part<four>(
         p,
         [&](long long i, long long stride) {
@@ -48,20 +50,21 @@ __device__ inline void checksum(double *sum, const double *a, long long n, long 
 #pragma unroll
           for (int u = 0; u < each; u++) v[u] = load_l2((const double2 *)(a + i + u * stride));
 #pragma unroll
-          for (int u = 0; u < each; u++) s += bits(v[u].x) + bits(v[u].y);
+          for (int u = 0; u < each; u++) s ^= bits(v[u].x) ^ bits(v[u].y);
         },
         [&](long long i) {
           double2 v = load_l2((const double2 *)(a + i));
-          s += bits(v.x) + bits(v.y);
+          s ^= bits(v.x) ^ bits(v.y);
         },
-        [&](long long i) { s += bits(load_l2(a + i)); });
-  for (int lanes = 16; lanes > 0; lanes /= 2) s += __shfl_xor_sync(~0u, s, lanes);
+        [&](long long i) { s ^= bits(load_l2(a + i)); });
+  }
+  for (int lanes = 16; lanes > 0; lanes /= 2) s ^= __shfl_xor_sync(~0u, s, lanes);
   __shared__ unsigned long long warps[threads / 32];
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = s;
   __syncthreads();
   if (threadIdx.x > 0) return;
   s = 0;
-  for (int i = 0; i < threads / 32; i++) s += warps[i];
+  for (int i = 0; i < threads / 32; i++) s ^= warps[i];
   sum[blockIdx.x] = (double)(s & ((1ull << 52) - 1));
 }
 

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// kernel is one STREAM loop: a[i] = f(b[i], c[i]), or the sum of the bits of a.
+// kernel is one STREAM loop: a[i] = f(b[i], c[i]), or the checksum of a.
 type kernel struct {
 	name    string
 	tensors int // a; a and b; a, b and c
@@ -60,6 +60,11 @@ func (k kernel) emit(f *file) {
 		f.do("VDUP V%d.D[0], V%d.D2", factor, factor)
 	}
 	f.label("pass")
+	if k.name == "Read" {
+		for v := secondV; v < secondV+unroll; v++ {
+			f.do("VSHL $1, V%d.D2, V%d.D2", v, v)
+		}
+	}
 	f.load("n", regLeft)
 	for i := range k.tensors {
 		f.load([]string{"a", "b", "c"}[i], fmt.Sprintf("R%d", i))
@@ -89,19 +94,19 @@ func (k kernel) emit(f *file) {
 	if k.name == "Read" {
 		for n := unroll; n > 1; n /= 2 {
 			for i := range n / 2 {
-				f.add(secondV+i, secondV+n/2+i)
+				f.xor(secondV+i, secondV+n/2+i)
 			}
 		}
 		f.do("VMOV V%d.D[0], R5", secondV)
 		f.do("VMOV V%d.D[1], R6", secondV)
-		f.do("ADD R6, R5, R5")
+		f.do("EOR R6, R5, R5")
 		f.do("MOVD R5, %s", f.arg("sum"))
 	}
 	f.do("RET")
 }
 
-// add adds up bits as integers: the sum is exact in any order.
-func (f *file) add(sum, v int) { f.do("VADD V%d.D2, V%d.D2, V%d.D2", v, sum, sum) }
+// xor is the exclusive or of bits: a checksum in any order.
+func (f *file) xor(sum, v int) { f.do("VEOR V%d.B16, V%d.B16, V%d.B16", v, sum, sum) }
 
 // pairs is the body of the main loop.
 func (k kernel) pairs(f *file) {
@@ -112,8 +117,8 @@ func (k kernel) pairs(f *file) {
 		switch {
 		case k.name == "Read":
 			load(regA, i)
-			f.add(secondV+i, i)
-			f.add(secondV+i+1, i+1)
+			f.xor(secondV+i, i)
+			f.xor(secondV+i+1, i+1)
 			continue
 		case k.tensors == 1:
 			from = [2]int{factor, factor}
@@ -154,7 +159,7 @@ func (k kernel) part(f *file, n int) {
 	switch {
 	case k.name == "Read":
 		f.do("%s (R%d), F0", move, regA)
-		f.add(secondV, 0)
+		f.xor(secondV, 0)
 	case k.tensors == 1:
 		from = factor
 	default:

@@ -57,20 +57,23 @@ func copyStreams(ctx *build.Context, isa simd.ISA) {
 func readStreams(ctx *build.Context, isa simd.ISA) {
 	function(ctx, "streamRead4"+suffix(isa), "func(n, stride int, a *float64) (sum uint64)")
 	ctx.Load(ctx.Param("a"), reg.RDI)
-	for i := range sums(isa) {
+	for i := range sums {
 		ctx.VXORPD(isa.V(i), isa.V(i), isa.V(i))
 	}
 	walk(ctx, func() {
 		per := turn / isa.Bytes
 		for j := range several {
+			if isa == simd.AVX512 {
+				xorPair(ctx, j, streamAt(reg.RDI, j, 0), streamAt(reg.RDI, j, isa.Bytes))
+				continue
+			}
 			for i := range per {
-				acc := isa.V((j*per + i) % sums(isa))
-				ctx.VPADDQ(streamAt(reg.RDI, j, i*isa.Bytes), acc, acc)
+				xor(ctx, isa, streamAt(reg.RDI, j, i*isa.Bytes), isa.V((j*per+i)%sums))
 			}
 		}
 		ctx.ADDQ(operand.U32(turn), reg.RDI)
 	})
-	reduce(ctx, isa, sums(isa))
+	reduce(ctx, isa)
 	ctx.VZEROUPPER()
 	ctx.RET()
 }
