@@ -2,7 +2,7 @@ package cpu
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"time"
 
 	"hwcal/bench"
@@ -17,8 +17,8 @@ func init() {
 
 // bindStream lets each worker run the kernel over its own part of the arrays.
 // Beyond L2 the widest vectors are not always the fastest (on some servers stores
-// of 64 bytes are slower than those of 32), so each family is tried there and the
-// best one is taken, and named.
+// of 64 bytes are slower than those of 32), nor the hardware the one that looks ahead best, so each family is
+// tried there, with fetching ahead and without, and the best one is taken, and named.
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	isas, err := ISAs()
@@ -29,52 +29,53 @@ func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(op.In) > 0 {
 		n = op.In[0].Elems()
 	}
-	if !ws.beyondL2(int(n) * 8) {
-		isas = isas[:1]
-	}
-	var best *streamRun
-	var least time.Duration
+	var all []*streamRun
 	for _, isa := range isas {
-		s := newStreamRun(ws, op, isa)
-		if s == nil || best != nil && isa == Portable {
-			continue
-		}
-		var took time.Duration
-		if len(isas) > 1 {
-			took = s.try(ws.team)
-		}
-		if best == nil || took < least {
-			best, least = s, took
+		for _, k := range streamKernels(isa) {
+			if "stream_"+k.name == op.Name && (len(all) == 0 || isa != Portable) {
+				all = append(all, newStreamRun(ws, op, isa, k))
+			}
 		}
 	}
-	if best == nil {
+	if len(all) == 0 {
 		return nil, fmt.Errorf("no %s for %s: %w", op.Name, ws.isa, bench.ErrUnsupported)
 	}
+	best := all[0]
+	if ws.beyondL2(int(n)*8) && len(all) > 1 {
+		best = fastest(ws.team, all)
+	}
 	return &kernel{
-		name:    fmt.Sprintf("%s_%s", op.Name, best.isa),
+		name:    best.implementation(),
 		private: true,
-		body:    func(w *worker) { best.part(w, best.n) },
+		body:    func(w *worker) { best.part(w, 0, best.n) },
 	}, nil
 }
 
-// tryBytes of each worker's part are enough to tell which family is faster.
-const tryBytes = 32 << 20
+// Each kernel is tried on tryBytes of each worker's part, tryTurns times. Tries take turns, and each has the
+// piece behind that of the last one: what was read before may have stayed in a cache.
+const tryBytes, tryTurns = 32 << 20, 4
 
-// try is the better of two times over the beginning of each worker's part.
-func (s *streamRun) try(t *team) time.Duration {
-	body := func(w *worker) { s.part(w, tryBytes/8) }
-	once := sample{n: 1, private: true, bodies: []func(*worker){body}}
-	return slices.Min(t.sample([]sample{once, once}))
+// fastest is the one with the least time.
+func fastest(t *team, all []*streamRun) *streamRun {
+	var tries []sample
+	for i := range tryTurns * len(all) {
+		s := all[i%len(all)]
+		tries = append(tries, sample{n: 1, private: true, bodies: []func(*worker){
+			func(w *worker) { s.part(w, i, tryBytes/8) },
+		}})
+	}
+	best, least := all[0], time.Duration(math.MaxInt64)
+	for i, took := range t.sample(tries) {
+		if took < least {
+			best, least = all[i%len(all)], took
+		}
+	}
+	return best
 }
 
-// newStreamRun is the kernel of one family, nil if it has none of the name.
-func newStreamRun(ws *workspace, op bench.Op, isa ISA) *streamRun {
-	all := streamKernels(isa)
-	i := slices.IndexFunc(all, func(k streamKernel) bool { return "stream_"+k.name == op.Name })
-	if i < 0 {
-		return nil
-	}
-	s := &streamRun{isa: isa, run: all[i].run, params: op.Params.(bench.StreamParams), out: data[float64](ws, op.Out)}
+// newStreamRun binds a kernel of one family.
+func newStreamRun(ws *workspace, op bench.Op, isa ISA, k streamKernel) *streamRun {
+	s := &streamRun{isa: isa, streamKernel: k, params: op.Params.(bench.StreamParams), out: data[float64](ws, op.Out)}
 	s.n = len(s.out)
 	for i, t := range op.In {
 		s.in[i] = data[float64](ws, t)
@@ -85,18 +86,30 @@ func newStreamRun(ws *workspace, op bench.Op, isa ISA) *streamRun {
 
 // streamRun is a bandwidth kernel bound to its arrays.
 type streamRun struct {
+	streamKernel
 	isa    ISA
-	run    func(reps int, a, b, c []float64, s float64) uint64
 	params bench.StreamParams
 	in     [2][]float64
 	out    []float64
 	n      int // elements of an array
 }
 
-// part runs the kernel over the worker's part, or the first `most` elements of it.
-// The written array comes first, as the kernels want it.
-func (s *streamRun) part(w *worker, most int) {
+// implementation names the kernel.
+func (s *streamRun) implementation() string {
+	name := fmt.Sprintf("stream_%s_%s", s.name, s.isa)
+	if s.ahead {
+		name += "_prefetch"
+	}
+	return name
+}
+
+// part runs the kernel over the worker's part, or one of its pieces of `most` elements, which are counted
+// on from the first behind the last. The written array comes first, as the kernels want it.
+func (s *streamRun) part(w *worker, piece, most int) {
 	lo, hi := w.share(s.n, bench.StreamGrain)
+	if pieces := (hi - lo) / most; pieces > 1 {
+		lo += piece % pieces * most
+	}
 	hi = min(hi, lo+most)
 	mine := func(a []float64) []float64 {
 		if a == nil {

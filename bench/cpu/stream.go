@@ -7,6 +7,8 @@ type streamKernel struct {
 	name    string
 	tensors int // that run uses, in the order a, b, c
 	bytes   int // an element of a, as STREAM counts: write-allocate is not counted
+	// ahead says that it fetches lines ahead, which helps with memory and costs in a cache.
+	ahead bool
 	// run makes reps passes over len(a) elements, with the tensors at any
 	// alignment of 8 bytes; b and c are at least as long as a. The result is
 	// ref.Checksum of a, with all bits, for the reading kernels, else 0.
@@ -43,13 +45,13 @@ func chunked(reps, n int, call func(r, lo, hi int) uint64) (sum uint64) {
 
 // portableStream are the kernels in Go.
 var portableStream = []streamKernel{
-	{"read", 1, 8, func(reps int, a, _, _ []float64, _ float64) (sum uint64) {
+	{name: "read", tensors: 1, bytes: 8, run: func(reps int, a, _, _ []float64, _ float64) (sum uint64) {
 		for range reps {
 			sum = sum<<1 ^ xorPortable(a)
 		}
 		return sum
 	}},
-	{"write", 1, 8, func(reps int, a, _, _ []float64, s float64) uint64 {
+	{name: "write", tensors: 1, bytes: 8, run: func(reps int, a, _, _ []float64, s float64) uint64 {
 		for range reps {
 			for i := range a {
 				a[i] = s
@@ -57,7 +59,7 @@ var portableStream = []streamKernel{
 		}
 		return 0
 	}},
-	{"copy", 2, 16, func(reps int, a, b, _ []float64, _ float64) uint64 {
+	{name: "copy", tensors: 2, bytes: 16, run: func(reps int, a, b, _ []float64, _ float64) uint64 {
 		// In parts, below the size at which the runtime's memmove turns
 		// to non-temporal stores.
 		return chunked(reps, len(a), func(r, lo, hi int) uint64 {
@@ -69,7 +71,7 @@ var portableStream = []streamKernel{
 			return 0
 		})
 	}},
-	{"scale", 2, 16, func(reps int, a, b, _ []float64, s float64) uint64 {
+	{name: "scale", tensors: 2, bytes: 16, run: func(reps int, a, b, _ []float64, s float64) uint64 {
 		b = b[:len(a)]
 		for range reps {
 			for i := range a {
@@ -78,7 +80,7 @@ var portableStream = []streamKernel{
 		}
 		return 0
 	}},
-	{"add", 3, 24, func(reps int, a, b, c []float64, _ float64) uint64 {
+	{name: "add", tensors: 3, bytes: 24, run: func(reps int, a, b, c []float64, _ float64) uint64 {
 		b, c = b[:len(a)], c[:len(a)]
 		for range reps {
 			for i := range a {
@@ -87,7 +89,7 @@ var portableStream = []streamKernel{
 		}
 		return 0
 	}},
-	{"triad", 3, 24, func(reps int, a, b, c []float64, s float64) uint64 {
+	{name: "triad", tensors: 3, bytes: 24, run: func(reps int, a, b, c []float64, s float64) uint64 {
 		b, c = b[:len(a)], c[:len(a)]
 		for range reps {
 			for i := range a {

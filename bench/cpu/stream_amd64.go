@@ -1,6 +1,6 @@
 package cpu
 
-// streamKernels are the kernels of one family, slowest stores first.
+// streamKernels are the kernels of one family, those that fetch ahead last.
 func streamKernels(isa ISA) []streamKernel {
 	switch isa {
 	case AVX512:
@@ -9,6 +9,10 @@ func streamKernels(isa ISA) []streamKernel {
 			copy: streamCopyAVX512, copyNT: streamCopyNTAVX512, scale: streamScaleAVX512,
 			add: streamAddAVX512, triad: streamTriadAVX512, triadNT: streamTriadNTAVX512,
 			read4: streamRead4AVX512, copyNT4: streamCopyNT4AVX512,
+		}, streamAssembly{
+			ahead: true, read: streamReadAheadAVX512, write: streamWriteAheadAVX512,
+			copy: streamCopyAheadAVX512, copyNT: streamCopyNTAheadAVX512, scale: streamScaleAheadAVX512,
+			add: streamAddAheadAVX512, triad: streamTriadAheadAVX512, triadNT: streamTriadNTAheadAVX512,
 		})
 	case AVX2:
 		return assembled(streamAssembly{
@@ -16,6 +20,10 @@ func streamKernels(isa ISA) []streamKernel {
 			copy: streamCopyAVX2, copyNT: streamCopyNTAVX2, scale: streamScaleAVX2,
 			add: streamAddAVX2, triad: streamTriadAVX2, triadNT: streamTriadNTAVX2,
 			read4: streamRead4AVX2, copyNT4: streamCopyNT4AVX2,
+		}, streamAssembly{
+			ahead: true, read: streamReadAheadAVX2, write: streamWriteAheadAVX2,
+			copy: streamCopyAheadAVX2, copyNT: streamCopyNTAheadAVX2, scale: streamScaleAheadAVX2,
+			add: streamAddAheadAVX2, triad: streamTriadAheadAVX2, triadNT: streamTriadNTAheadAVX2,
 		})
 	}
 	return portableStream

@@ -4,8 +4,9 @@ package cpu
 
 import "unsafe"
 
-// streamAssembly are the assembly functions of one family; those of four streams may be nil.
+// streamAssembly are the assembly functions of one family; some may be nil.
 type streamAssembly struct {
+	ahead               bool
 	read                func(reps, n int, a *float64) uint64
 	write, writeNT      func(reps, n int, a *float64, s float64)
 	copy, copyNT, scale func(reps, n int, a, b *float64, s float64)
@@ -14,22 +15,27 @@ type streamAssembly struct {
 	copyNT4             func(n, stride int, a, b *float64)
 }
 
-func assembled(f streamAssembly) []streamKernel {
-	all := []streamKernel{
-		{"read", 1, 8, func(reps int, a, _, _ []float64, _ float64) uint64 {
+func assembled(families ...streamAssembly) []streamKernel {
+	var all []streamKernel
+	for _, f := range families {
+		add := func(name string, tensors int, there bool, run func(reps int, a, b, c []float64, s float64) uint64) {
+			if there {
+				all = append(all, streamKernel{name, tensors, 8 * tensors, f.ahead, run})
+			}
+		}
+		add("read", 1, f.read != nil, func(reps int, a, _, _ []float64, _ float64) uint64 {
 			return chunked(reps, len(a), func(r, lo, hi int) uint64 { return f.read(r, hi-lo, &a[lo]) })
-		}},
-		{"write", 1, 8, one(f.write)},
-		{"write_nt", 1, 8, one(f.writeNT)},
-		{"copy", 2, 16, two(f.copy)},
-		{"copy_nt", 2, 16, two(f.copyNT)},
-		{"scale", 2, 16, two(f.scale)},
-		{"add", 3, 24, three(f.add)},
-		{"triad", 3, 24, three(f.triad)},
-		{"triad_nt", 3, 24, three(f.triadNT)},
-	}
-	if f.read4 != nil {
-		all = append(all, streamKernel{"read4", 1, 8, f.runRead4}, streamKernel{"copy_nt4", 2, 16, f.runCopyNT4})
+		})
+		add("write", 1, f.write != nil, one(f.write))
+		add("write_nt", 1, f.writeNT != nil, one(f.writeNT))
+		add("copy", 2, f.copy != nil, two(f.copy))
+		add("copy_nt", 2, f.copyNT != nil, two(f.copyNT))
+		add("scale", 2, f.scale != nil, two(f.scale))
+		add("add", 3, f.add != nil, three(f.add))
+		add("triad", 3, f.triad != nil, three(f.triad))
+		add("triad_nt", 3, f.triadNT != nil, three(f.triadNT))
+		add("read4", 1, f.read4 != nil, f.runRead4)
+		add("copy_nt4", 2, f.copyNT4 != nil, f.runCopyNT4)
 	}
 	return all
 }

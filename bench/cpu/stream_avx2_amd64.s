@@ -102,6 +102,114 @@ done:
 	VZEROUPPER
 	RET
 
+// func streamReadAheadAVX2(reps int, n int, a *float64) (sum uint64)
+// Requires: AVX, AVX2, MMX+, SSE2
+TEXT ·streamReadAheadAVX2(SB), NOSPLIT, $0-32
+	MOVQ   reps+0(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+pass:
+	VPSLLQ $0x01, Y0, Y0
+	VPSLLQ $0x01, Y1, Y1
+	VPSLLQ $0x01, Y2, Y2
+	VPSLLQ $0x01, Y3, Y3
+	VPSLLQ $0x01, Y4, Y4
+	VPSLLQ $0x01, Y5, Y5
+	VPSLLQ $0x01, Y6, Y6
+	VPSLLQ $0x01, Y7, Y7
+	MOVQ   n+8(FP), CX
+	MOVQ   a+16(FP), DI
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMOVSD (DI), X14
+	VPXOR  Y14, Y0, Y0
+	ADDQ   $0x00000008, DI
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(DI)
+	VPXOR      (DI), Y0, Y0
+	VPXOR      32(DI), Y1, Y1
+	PREFETCHT0 576(DI)
+	VPXOR      64(DI), Y2, Y2
+	VPXOR      96(DI), Y3, Y3
+	PREFETCHT0 640(DI)
+	VPXOR      128(DI), Y4, Y4
+	VPXOR      160(DI), Y5, Y5
+	PREFETCHT0 704(DI)
+	VPXOR      192(DI), Y6, Y6
+	VPXOR      224(DI), Y7, Y7
+	PREFETCHT0 768(DI)
+	VPXOR      256(DI), Y0, Y0
+	VPXOR      288(DI), Y1, Y1
+	PREFETCHT0 832(DI)
+	VPXOR      320(DI), Y2, Y2
+	VPXOR      352(DI), Y3, Y3
+	PREFETCHT0 896(DI)
+	VPXOR      384(DI), Y4, Y4
+	VPXOR      416(DI), Y5, Y5
+	PREFETCHT0 960(DI)
+	VPXOR      448(DI), Y6, Y6
+	VPXOR      480(DI), Y7, Y7
+	ADDQ       $0x00000200, DI
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
+
+vectors:
+	SUBQ  $0x00000004, CX
+	JLT   elements
+	VPXOR (DI), Y0, Y0
+	ADDQ  $0x00000020, DI
+	JMP   vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD (DI), X14
+	VPXOR  Y14, Y0, Y0
+	ADDQ   $0x00000008, DI
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ         R8
+	JNZ          pass
+	VPXOR        Y4, Y0, Y0
+	VPXOR        Y5, Y1, Y1
+	VPXOR        Y6, Y2, Y2
+	VPXOR        Y7, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPXOR        X1, X0, X0
+	VPUNPCKHQDQ  X0, X0, X1
+	VPXOR        X1, X0, X0
+	MOVQ         X0, AX
+	MOVQ         AX, sum+24(FP)
+	VZEROUPPER
+	RET
+
 // func streamWriteAVX2(reps int, n int, a *float64, s float64)
 // Requires: AVX
 TEXT ·streamWriteAVX2(SB), NOSPLIT, $0-32
@@ -148,6 +256,84 @@ block:
 	DECQ    AX
 	JNZ     block
 	ANDQ    $0x0000003f, CX
+
+vectors:
+	SUBQ    $0x00000004, CX
+	JLT     elements
+	VMOVAPD Y15, (DI)
+	ADDQ    $0x00000020, DI
+	JMP     vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD X15, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ R8
+	JNZ  pass
+	VZEROUPPER
+	RET
+
+// func streamWriteAheadAVX2(reps int, n int, a *float64, s float64)
+// Requires: AVX, MMX+
+TEXT ·streamWriteAheadAVX2(SB), NOSPLIT, $0-32
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+24(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMOVSD X15, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(DI)
+	VMOVAPD    Y15, (DI)
+	VMOVAPD    Y15, 32(DI)
+	PREFETCHT0 576(DI)
+	VMOVAPD    Y15, 64(DI)
+	VMOVAPD    Y15, 96(DI)
+	PREFETCHT0 640(DI)
+	VMOVAPD    Y15, 128(DI)
+	VMOVAPD    Y15, 160(DI)
+	PREFETCHT0 704(DI)
+	VMOVAPD    Y15, 192(DI)
+	VMOVAPD    Y15, 224(DI)
+	PREFETCHT0 768(DI)
+	VMOVAPD    Y15, 256(DI)
+	VMOVAPD    Y15, 288(DI)
+	PREFETCHT0 832(DI)
+	VMOVAPD    Y15, 320(DI)
+	VMOVAPD    Y15, 352(DI)
+	PREFETCHT0 896(DI)
+	VMOVAPD    Y15, 384(DI)
+	VMOVAPD    Y15, 416(DI)
+	PREFETCHT0 960(DI)
+	VMOVAPD    Y15, 448(DI)
+	VMOVAPD    Y15, 480(DI)
+	ADDQ       $0x00000200, DI
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
 
 vectors:
 	SUBQ    $0x00000004, CX
@@ -266,6 +452,116 @@ done:
 	VZEROUPPER
 	RET
 
+// func streamCopyAheadAVX2(reps int, n int, a *float64, b *float64, s float64)
+// Requires: AVX, MMX+
+TEXT ·streamCopyAheadAVX2(SB), NOSPLIT, $0-40
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+32(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMOVSD (SI), X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	VMOVUPD    (SI), Y0
+	VMOVAPD    Y0, (DI)
+	VMOVUPD    32(SI), Y1
+	VMOVAPD    Y1, 32(DI)
+	PREFETCHT0 576(DI)
+	PREFETCHT0 576(SI)
+	VMOVUPD    64(SI), Y2
+	VMOVAPD    Y2, 64(DI)
+	VMOVUPD    96(SI), Y3
+	VMOVAPD    Y3, 96(DI)
+	PREFETCHT0 640(DI)
+	PREFETCHT0 640(SI)
+	VMOVUPD    128(SI), Y4
+	VMOVAPD    Y4, 128(DI)
+	VMOVUPD    160(SI), Y5
+	VMOVAPD    Y5, 160(DI)
+	PREFETCHT0 704(DI)
+	PREFETCHT0 704(SI)
+	VMOVUPD    192(SI), Y6
+	VMOVAPD    Y6, 192(DI)
+	VMOVUPD    224(SI), Y7
+	VMOVAPD    Y7, 224(DI)
+	PREFETCHT0 768(DI)
+	PREFETCHT0 768(SI)
+	VMOVUPD    256(SI), Y0
+	VMOVAPD    Y0, 256(DI)
+	VMOVUPD    288(SI), Y1
+	VMOVAPD    Y1, 288(DI)
+	PREFETCHT0 832(DI)
+	PREFETCHT0 832(SI)
+	VMOVUPD    320(SI), Y2
+	VMOVAPD    Y2, 320(DI)
+	VMOVUPD    352(SI), Y3
+	VMOVAPD    Y3, 352(DI)
+	PREFETCHT0 896(DI)
+	PREFETCHT0 896(SI)
+	VMOVUPD    384(SI), Y4
+	VMOVAPD    Y4, 384(DI)
+	VMOVUPD    416(SI), Y5
+	VMOVAPD    Y5, 416(DI)
+	PREFETCHT0 960(DI)
+	PREFETCHT0 960(SI)
+	VMOVUPD    448(SI), Y6
+	VMOVAPD    Y6, 448(DI)
+	VMOVUPD    480(SI), Y7
+	VMOVAPD    Y7, 480(DI)
+	ADDQ       $0x00000200, DI
+	ADDQ       $0x00000200, SI
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
+
+vectors:
+	SUBQ    $0x00000004, CX
+	JLT     elements
+	VMOVUPD (SI), Y0
+	VMOVAPD Y0, (DI)
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, SI
+	JMP     vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD (SI), X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ R8
+	JNZ  pass
+	VZEROUPPER
+	RET
+
 // func streamScaleAVX2(reps int, n int, a *float64, b *float64, s float64)
 // Requires: AVX
 TEXT ·streamScaleAVX2(SB), NOSPLIT, $0-40
@@ -332,6 +628,116 @@ block:
 	DECQ    AX
 	JNZ     block
 	ANDQ    $0x0000003f, CX
+
+vectors:
+	SUBQ    $0x00000004, CX
+	JLT     elements
+	VMULPD  (SI), Y15, Y0
+	VMOVAPD Y0, (DI)
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, SI
+	JMP     vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMULSD (SI), X15, X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ R8
+	JNZ  pass
+	VZEROUPPER
+	RET
+
+// func streamScaleAheadAVX2(reps int, n int, a *float64, b *float64, s float64)
+// Requires: AVX, MMX+
+TEXT ·streamScaleAheadAVX2(SB), NOSPLIT, $0-40
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+32(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMULSD (SI), X15, X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	VMULPD     (SI), Y15, Y0
+	VMOVAPD    Y0, (DI)
+	VMULPD     32(SI), Y15, Y1
+	VMOVAPD    Y1, 32(DI)
+	PREFETCHT0 576(DI)
+	PREFETCHT0 576(SI)
+	VMULPD     64(SI), Y15, Y2
+	VMOVAPD    Y2, 64(DI)
+	VMULPD     96(SI), Y15, Y3
+	VMOVAPD    Y3, 96(DI)
+	PREFETCHT0 640(DI)
+	PREFETCHT0 640(SI)
+	VMULPD     128(SI), Y15, Y4
+	VMOVAPD    Y4, 128(DI)
+	VMULPD     160(SI), Y15, Y5
+	VMOVAPD    Y5, 160(DI)
+	PREFETCHT0 704(DI)
+	PREFETCHT0 704(SI)
+	VMULPD     192(SI), Y15, Y6
+	VMOVAPD    Y6, 192(DI)
+	VMULPD     224(SI), Y15, Y7
+	VMOVAPD    Y7, 224(DI)
+	PREFETCHT0 768(DI)
+	PREFETCHT0 768(SI)
+	VMULPD     256(SI), Y15, Y0
+	VMOVAPD    Y0, 256(DI)
+	VMULPD     288(SI), Y15, Y1
+	VMOVAPD    Y1, 288(DI)
+	PREFETCHT0 832(DI)
+	PREFETCHT0 832(SI)
+	VMULPD     320(SI), Y15, Y2
+	VMOVAPD    Y2, 320(DI)
+	VMULPD     352(SI), Y15, Y3
+	VMOVAPD    Y3, 352(DI)
+	PREFETCHT0 896(DI)
+	PREFETCHT0 896(SI)
+	VMULPD     384(SI), Y15, Y4
+	VMOVAPD    Y4, 384(DI)
+	VMULPD     416(SI), Y15, Y5
+	VMOVAPD    Y5, 416(DI)
+	PREFETCHT0 960(DI)
+	PREFETCHT0 960(SI)
+	VMULPD     448(SI), Y15, Y6
+	VMOVAPD    Y6, 448(DI)
+	VMULPD     480(SI), Y15, Y7
+	VMOVAPD    Y7, 480(DI)
+	ADDQ       $0x00000200, DI
+	ADDQ       $0x00000200, SI
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
 
 vectors:
 	SUBQ    $0x00000004, CX
@@ -478,6 +884,148 @@ done:
 	VZEROUPPER
 	RET
 
+// func streamAddAheadAVX2(reps int, n int, a *float64, b *float64, c *float64, s float64)
+// Requires: AVX, MMX+
+TEXT ·streamAddAheadAVX2(SB), NOSPLIT, $0-48
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+40(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+	MOVQ c+32(FP), DX
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMOVSD (SI), X14
+	VADDSD (DX), X14, X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	ADDQ   $0x00000008, DX
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(DX)
+	VMOVUPD    (SI), Y0
+	VADDPD     (DX), Y0, Y0
+	VMOVAPD    Y0, (DI)
+	VMOVUPD    32(SI), Y1
+	VADDPD     32(DX), Y1, Y1
+	VMOVAPD    Y1, 32(DI)
+	PREFETCHT0 576(DI)
+	PREFETCHT0 576(SI)
+	PREFETCHT0 576(DX)
+	VMOVUPD    64(SI), Y2
+	VADDPD     64(DX), Y2, Y2
+	VMOVAPD    Y2, 64(DI)
+	VMOVUPD    96(SI), Y3
+	VADDPD     96(DX), Y3, Y3
+	VMOVAPD    Y3, 96(DI)
+	PREFETCHT0 640(DI)
+	PREFETCHT0 640(SI)
+	PREFETCHT0 640(DX)
+	VMOVUPD    128(SI), Y4
+	VADDPD     128(DX), Y4, Y4
+	VMOVAPD    Y4, 128(DI)
+	VMOVUPD    160(SI), Y5
+	VADDPD     160(DX), Y5, Y5
+	VMOVAPD    Y5, 160(DI)
+	PREFETCHT0 704(DI)
+	PREFETCHT0 704(SI)
+	PREFETCHT0 704(DX)
+	VMOVUPD    192(SI), Y6
+	VADDPD     192(DX), Y6, Y6
+	VMOVAPD    Y6, 192(DI)
+	VMOVUPD    224(SI), Y7
+	VADDPD     224(DX), Y7, Y7
+	VMOVAPD    Y7, 224(DI)
+	PREFETCHT0 768(DI)
+	PREFETCHT0 768(SI)
+	PREFETCHT0 768(DX)
+	VMOVUPD    256(SI), Y0
+	VADDPD     256(DX), Y0, Y0
+	VMOVAPD    Y0, 256(DI)
+	VMOVUPD    288(SI), Y1
+	VADDPD     288(DX), Y1, Y1
+	VMOVAPD    Y1, 288(DI)
+	PREFETCHT0 832(DI)
+	PREFETCHT0 832(SI)
+	PREFETCHT0 832(DX)
+	VMOVUPD    320(SI), Y2
+	VADDPD     320(DX), Y2, Y2
+	VMOVAPD    Y2, 320(DI)
+	VMOVUPD    352(SI), Y3
+	VADDPD     352(DX), Y3, Y3
+	VMOVAPD    Y3, 352(DI)
+	PREFETCHT0 896(DI)
+	PREFETCHT0 896(SI)
+	PREFETCHT0 896(DX)
+	VMOVUPD    384(SI), Y4
+	VADDPD     384(DX), Y4, Y4
+	VMOVAPD    Y4, 384(DI)
+	VMOVUPD    416(SI), Y5
+	VADDPD     416(DX), Y5, Y5
+	VMOVAPD    Y5, 416(DI)
+	PREFETCHT0 960(DI)
+	PREFETCHT0 960(SI)
+	PREFETCHT0 960(DX)
+	VMOVUPD    448(SI), Y6
+	VADDPD     448(DX), Y6, Y6
+	VMOVAPD    Y6, 448(DI)
+	VMOVUPD    480(SI), Y7
+	VADDPD     480(DX), Y7, Y7
+	VMOVAPD    Y7, 480(DI)
+	ADDQ       $0x00000200, DI
+	ADDQ       $0x00000200, SI
+	ADDQ       $0x00000200, DX
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
+
+vectors:
+	SUBQ    $0x00000004, CX
+	JLT     elements
+	VMOVUPD (SI), Y0
+	VADDPD  (DX), Y0, Y0
+	VMOVAPD Y0, (DI)
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, SI
+	ADDQ    $0x00000020, DX
+	JMP     vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD (SI), X14
+	VADDSD (DX), X14, X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	ADDQ   $0x00000008, DX
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ R8
+	JNZ  pass
+	VZEROUPPER
+	RET
+
 // func streamTriadAVX2(reps int, n int, a *float64, b *float64, c *float64, s float64)
 // Requires: AVX, FMA3
 TEXT ·streamTriadAVX2(SB), NOSPLIT, $0-48
@@ -552,6 +1100,148 @@ block:
 	VMOVUPD     416(DX), Y5
 	VFMADD213PD 416(SI), Y15, Y5
 	VMOVAPD     Y5, 416(DI)
+	VMOVUPD     448(DX), Y6
+	VFMADD213PD 448(SI), Y15, Y6
+	VMOVAPD     Y6, 448(DI)
+	VMOVUPD     480(DX), Y7
+	VFMADD213PD 480(SI), Y15, Y7
+	VMOVAPD     Y7, 480(DI)
+	ADDQ        $0x00000200, DI
+	ADDQ        $0x00000200, SI
+	ADDQ        $0x00000200, DX
+	DECQ        AX
+	JNZ         block
+	ANDQ        $0x0000003f, CX
+
+vectors:
+	SUBQ        $0x00000004, CX
+	JLT         elements
+	VMOVUPD     (DX), Y0
+	VFMADD213PD (SI), Y15, Y0
+	VMOVAPD     Y0, (DI)
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000020, DX
+	JMP         vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD      (DX), X14
+	VFMADD213SD (SI), X15, X14
+	VMOVSD      X14, (DI)
+	ADDQ        $0x00000008, DI
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DX
+	DECQ        CX
+	JNZ         element
+
+done:
+	DECQ R8
+	JNZ  pass
+	VZEROUPPER
+	RET
+
+// func streamTriadAheadAVX2(reps int, n int, a *float64, b *float64, c *float64, s float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·streamTriadAheadAVX2(SB), NOSPLIT, $0-48
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+40(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+	MOVQ c+32(FP), DX
+
+peel:
+	TESTQ       CX, CX
+	JLE         done
+	TESTQ       $0x0000001f, DI
+	JZ          aligned
+	VMOVSD      (DX), X14
+	VFMADD213SD (SI), X15, X14
+	VMOVSD      X14, (DI)
+	ADDQ        $0x00000008, DI
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DX
+	DECQ        CX
+	JMP         peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0  512(DI)
+	PREFETCHT0  512(SI)
+	PREFETCHT0  512(DX)
+	VMOVUPD     (DX), Y0
+	VFMADD213PD (SI), Y15, Y0
+	VMOVAPD     Y0, (DI)
+	VMOVUPD     32(DX), Y1
+	VFMADD213PD 32(SI), Y15, Y1
+	VMOVAPD     Y1, 32(DI)
+	PREFETCHT0  576(DI)
+	PREFETCHT0  576(SI)
+	PREFETCHT0  576(DX)
+	VMOVUPD     64(DX), Y2
+	VFMADD213PD 64(SI), Y15, Y2
+	VMOVAPD     Y2, 64(DI)
+	VMOVUPD     96(DX), Y3
+	VFMADD213PD 96(SI), Y15, Y3
+	VMOVAPD     Y3, 96(DI)
+	PREFETCHT0  640(DI)
+	PREFETCHT0  640(SI)
+	PREFETCHT0  640(DX)
+	VMOVUPD     128(DX), Y4
+	VFMADD213PD 128(SI), Y15, Y4
+	VMOVAPD     Y4, 128(DI)
+	VMOVUPD     160(DX), Y5
+	VFMADD213PD 160(SI), Y15, Y5
+	VMOVAPD     Y5, 160(DI)
+	PREFETCHT0  704(DI)
+	PREFETCHT0  704(SI)
+	PREFETCHT0  704(DX)
+	VMOVUPD     192(DX), Y6
+	VFMADD213PD 192(SI), Y15, Y6
+	VMOVAPD     Y6, 192(DI)
+	VMOVUPD     224(DX), Y7
+	VFMADD213PD 224(SI), Y15, Y7
+	VMOVAPD     Y7, 224(DI)
+	PREFETCHT0  768(DI)
+	PREFETCHT0  768(SI)
+	PREFETCHT0  768(DX)
+	VMOVUPD     256(DX), Y0
+	VFMADD213PD 256(SI), Y15, Y0
+	VMOVAPD     Y0, 256(DI)
+	VMOVUPD     288(DX), Y1
+	VFMADD213PD 288(SI), Y15, Y1
+	VMOVAPD     Y1, 288(DI)
+	PREFETCHT0  832(DI)
+	PREFETCHT0  832(SI)
+	PREFETCHT0  832(DX)
+	VMOVUPD     320(DX), Y2
+	VFMADD213PD 320(SI), Y15, Y2
+	VMOVAPD     Y2, 320(DI)
+	VMOVUPD     352(DX), Y3
+	VFMADD213PD 352(SI), Y15, Y3
+	VMOVAPD     Y3, 352(DI)
+	PREFETCHT0  896(DI)
+	PREFETCHT0  896(SI)
+	PREFETCHT0  896(DX)
+	VMOVUPD     384(DX), Y4
+	VFMADD213PD 384(SI), Y15, Y4
+	VMOVAPD     Y4, 384(DI)
+	VMOVUPD     416(DX), Y5
+	VFMADD213PD 416(SI), Y15, Y5
+	VMOVAPD     Y5, 416(DI)
+	PREFETCHT0  960(DI)
+	PREFETCHT0  960(SI)
+	PREFETCHT0  960(DX)
 	VMOVUPD     448(DX), Y6
 	VFMADD213PD 448(SI), Y15, Y6
 	VMOVAPD     Y6, 448(DI)
@@ -762,6 +1452,109 @@ done:
 	VZEROUPPER
 	RET
 
+// func streamCopyNTAheadAVX2(reps int, n int, a *float64, b *float64, s float64)
+// Requires: AVX, MMX+
+TEXT ·streamCopyNTAheadAVX2(SB), NOSPLIT, $0-40
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+32(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+
+peel:
+	TESTQ  CX, CX
+	JLE    done
+	TESTQ  $0x0000001f, DI
+	JZ     aligned
+	VMOVSD (SI), X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JMP    peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0 512(SI)
+	VMOVUPD    (SI), Y0
+	VMOVNTPD   Y0, (DI)
+	VMOVUPD    32(SI), Y1
+	VMOVNTPD   Y1, 32(DI)
+	PREFETCHT0 576(SI)
+	VMOVUPD    64(SI), Y2
+	VMOVNTPD   Y2, 64(DI)
+	VMOVUPD    96(SI), Y3
+	VMOVNTPD   Y3, 96(DI)
+	PREFETCHT0 640(SI)
+	VMOVUPD    128(SI), Y4
+	VMOVNTPD   Y4, 128(DI)
+	VMOVUPD    160(SI), Y5
+	VMOVNTPD   Y5, 160(DI)
+	PREFETCHT0 704(SI)
+	VMOVUPD    192(SI), Y6
+	VMOVNTPD   Y6, 192(DI)
+	VMOVUPD    224(SI), Y7
+	VMOVNTPD   Y7, 224(DI)
+	PREFETCHT0 768(SI)
+	VMOVUPD    256(SI), Y0
+	VMOVNTPD   Y0, 256(DI)
+	VMOVUPD    288(SI), Y1
+	VMOVNTPD   Y1, 288(DI)
+	PREFETCHT0 832(SI)
+	VMOVUPD    320(SI), Y2
+	VMOVNTPD   Y2, 320(DI)
+	VMOVUPD    352(SI), Y3
+	VMOVNTPD   Y3, 352(DI)
+	PREFETCHT0 896(SI)
+	VMOVUPD    384(SI), Y4
+	VMOVNTPD   Y4, 384(DI)
+	VMOVUPD    416(SI), Y5
+	VMOVNTPD   Y5, 416(DI)
+	PREFETCHT0 960(SI)
+	VMOVUPD    448(SI), Y6
+	VMOVNTPD   Y6, 448(DI)
+	VMOVUPD    480(SI), Y7
+	VMOVNTPD   Y7, 480(DI)
+	ADDQ       $0x00000200, DI
+	ADDQ       $0x00000200, SI
+	DECQ       AX
+	JNZ        block
+	ANDQ       $0x0000003f, CX
+
+vectors:
+	SUBQ     $0x00000004, CX
+	JLT      elements
+	VMOVUPD  (SI), Y0
+	VMOVNTPD Y0, (DI)
+	ADDQ     $0x00000020, DI
+	ADDQ     $0x00000020, SI
+	JMP      vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD (SI), X14
+	VMOVSD X14, (DI)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000008, SI
+	DECQ   CX
+	JNZ    element
+
+done:
+	DECQ R8
+	JNZ  pass
+	SFENCE
+	VZEROUPPER
+	RET
+
 // func streamTriadNTAVX2(reps int, n int, a *float64, b *float64, c *float64, s float64)
 // Requires: AVX, FMA3, MMX+
 TEXT ·streamTriadNTAVX2(SB), NOSPLIT, $0-48
@@ -836,6 +1629,141 @@ block:
 	VMOVUPD     416(DX), Y5
 	VFMADD213PD 416(SI), Y15, Y5
 	VMOVNTPD    Y5, 416(DI)
+	VMOVUPD     448(DX), Y6
+	VFMADD213PD 448(SI), Y15, Y6
+	VMOVNTPD    Y6, 448(DI)
+	VMOVUPD     480(DX), Y7
+	VFMADD213PD 480(SI), Y15, Y7
+	VMOVNTPD    Y7, 480(DI)
+	ADDQ        $0x00000200, DI
+	ADDQ        $0x00000200, SI
+	ADDQ        $0x00000200, DX
+	DECQ        AX
+	JNZ         block
+	ANDQ        $0x0000003f, CX
+
+vectors:
+	SUBQ        $0x00000004, CX
+	JLT         elements
+	VMOVUPD     (DX), Y0
+	VFMADD213PD (SI), Y15, Y0
+	VMOVNTPD    Y0, (DI)
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000020, DX
+	JMP         vectors
+
+elements:
+	ADDQ $0x00000004, CX
+	JZ   done
+
+element:
+	VMOVSD      (DX), X14
+	VFMADD213SD (SI), X15, X14
+	VMOVSD      X14, (DI)
+	ADDQ        $0x00000008, DI
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DX
+	DECQ        CX
+	JNZ         element
+
+done:
+	DECQ R8
+	JNZ  pass
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func streamTriadNTAheadAVX2(reps int, n int, a *float64, b *float64, c *float64, s float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·streamTriadNTAheadAVX2(SB), NOSPLIT, $0-48
+	MOVQ         reps+0(FP), R8
+	VBROADCASTSD s+40(FP), Y15
+
+pass:
+	MOVQ n+8(FP), CX
+	MOVQ a+16(FP), DI
+	MOVQ b+24(FP), SI
+	MOVQ c+32(FP), DX
+
+peel:
+	TESTQ       CX, CX
+	JLE         done
+	TESTQ       $0x0000001f, DI
+	JZ          aligned
+	VMOVSD      (DX), X14
+	VFMADD213SD (SI), X15, X14
+	VMOVSD      X14, (DI)
+	ADDQ        $0x00000008, DI
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DX
+	DECQ        CX
+	JMP         peel
+
+aligned:
+	MOVQ CX, AX
+	SHRQ $0x06, AX
+	JZ   vectors
+
+block:
+	PREFETCHT0  512(SI)
+	PREFETCHT0  512(DX)
+	VMOVUPD     (DX), Y0
+	VFMADD213PD (SI), Y15, Y0
+	VMOVNTPD    Y0, (DI)
+	VMOVUPD     32(DX), Y1
+	VFMADD213PD 32(SI), Y15, Y1
+	VMOVNTPD    Y1, 32(DI)
+	PREFETCHT0  576(SI)
+	PREFETCHT0  576(DX)
+	VMOVUPD     64(DX), Y2
+	VFMADD213PD 64(SI), Y15, Y2
+	VMOVNTPD    Y2, 64(DI)
+	VMOVUPD     96(DX), Y3
+	VFMADD213PD 96(SI), Y15, Y3
+	VMOVNTPD    Y3, 96(DI)
+	PREFETCHT0  640(SI)
+	PREFETCHT0  640(DX)
+	VMOVUPD     128(DX), Y4
+	VFMADD213PD 128(SI), Y15, Y4
+	VMOVNTPD    Y4, 128(DI)
+	VMOVUPD     160(DX), Y5
+	VFMADD213PD 160(SI), Y15, Y5
+	VMOVNTPD    Y5, 160(DI)
+	PREFETCHT0  704(SI)
+	PREFETCHT0  704(DX)
+	VMOVUPD     192(DX), Y6
+	VFMADD213PD 192(SI), Y15, Y6
+	VMOVNTPD    Y6, 192(DI)
+	VMOVUPD     224(DX), Y7
+	VFMADD213PD 224(SI), Y15, Y7
+	VMOVNTPD    Y7, 224(DI)
+	PREFETCHT0  768(SI)
+	PREFETCHT0  768(DX)
+	VMOVUPD     256(DX), Y0
+	VFMADD213PD 256(SI), Y15, Y0
+	VMOVNTPD    Y0, 256(DI)
+	VMOVUPD     288(DX), Y1
+	VFMADD213PD 288(SI), Y15, Y1
+	VMOVNTPD    Y1, 288(DI)
+	PREFETCHT0  832(SI)
+	PREFETCHT0  832(DX)
+	VMOVUPD     320(DX), Y2
+	VFMADD213PD 320(SI), Y15, Y2
+	VMOVNTPD    Y2, 320(DI)
+	VMOVUPD     352(DX), Y3
+	VFMADD213PD 352(SI), Y15, Y3
+	VMOVNTPD    Y3, 352(DI)
+	PREFETCHT0  896(SI)
+	PREFETCHT0  896(DX)
+	VMOVUPD     384(DX), Y4
+	VFMADD213PD 384(SI), Y15, Y4
+	VMOVNTPD    Y4, 384(DI)
+	VMOVUPD     416(DX), Y5
+	VFMADD213PD 416(SI), Y15, Y5
+	VMOVNTPD    Y5, 416(DI)
+	PREFETCHT0  960(SI)
+	PREFETCHT0  960(DX)
 	VMOVUPD     448(DX), Y6
 	VFMADD213PD 448(SI), Y15, Y6
 	VMOVNTPD    Y6, 448(DI)

@@ -9,14 +9,15 @@ package cpu
 //	}
 //
 // with the statement that their comment gives; reps is at least 1. Those with NT
-// in their names use non-temporal stores and end with a store fence.
+// in their names use non-temporal stores and end with a store fence, those with Ahead
+// fetch ahead. Those that read shift their sum left by a bit before each pass.
 
-// sum += math.Float64bits(a[i])
+// sum ^= math.Float64bits(a[i])
 //
 //go:noescape
 func streamReadAVX2(reps, n int, a *float64) (sum uint64)
 
-// sum += math.Float64bits(a[i])
+// sum ^= math.Float64bits(a[i])
 //
 //go:noescape
 func streamReadAVX512(reps, n int, a *float64) (sum uint64)
@@ -101,6 +102,86 @@ func streamTriadNTAVX2(reps, n int, a, b, c *float64, s float64)
 //go:noescape
 func streamTriadNTAVX512(reps, n int, a, b, c *float64, s float64)
 
+// sum ^= math.Float64bits(a[i])
+//
+//go:noescape
+func streamReadAheadAVX2(reps, n int, a *float64) (sum uint64)
+
+// sum ^= math.Float64bits(a[i])
+//
+//go:noescape
+func streamReadAheadAVX512(reps, n int, a *float64) (sum uint64)
+
+// a[i] = s
+//
+//go:noescape
+func streamWriteAheadAVX2(reps, n int, a *float64, s float64)
+
+// a[i] = s
+//
+//go:noescape
+func streamWriteAheadAVX512(reps, n int, a *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyAheadAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyAheadAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = s * b[i]
+//
+//go:noescape
+func streamScaleAheadAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = s * b[i]
+//
+//go:noescape
+func streamScaleAheadAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i] + c[i]
+//
+//go:noescape
+func streamAddAheadAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + c[i]
+//
+//go:noescape
+func streamAddAheadAVX512(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadAheadAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadAheadAVX512(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyNTAheadAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyNTAheadAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadNTAheadAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadNTAheadAVX512(reps, n int, a, b, c *float64, s float64)
+
 // The kernels of four streams stand for
 //
 //	for i := range n {
@@ -111,12 +192,12 @@ func streamTriadNTAVX512(reps, n int, a, b, c *float64, s float64)
 //
 // n is a multiple of 16, stride counts bytes, and a is aligned to 64 bytes.
 
-// sum += math.Float64bits(a[i+j*stride/8])
+// sum ^= math.Float64bits(a[i+j*stride/8])
 //
 //go:noescape
 func streamRead4AVX2(n, stride int, a *float64) (sum uint64)
 
-// sum += math.Float64bits(a[i+j*stride/8])
+// sum ^= math.Float64bits(a[i+j*stride/8])
 //
 //go:noescape
 func streamRead4AVX512(n, stride int, a *float64) (sum uint64)

@@ -187,3 +187,33 @@ func benchmarkStream(b *testing.B, k streamKernel, mem *arena, set int) {
 	b.ReportMetric(float64(reps*len(x[0])*k.bytes)/float64(best), "GB/s")
 	b.ReportMetric(0, "ns/op")
 }
+
+// Pieces of a part follow each other, begin again behind the last whole one, and leave the part of no worker.
+func TestPiecesOfAPart(t *testing.T) {
+	team := newTestTeam(t, 2)
+	for _, n := range []int{16, 200, 1000, 1003} {
+		a := make([]float64, n)
+		for most := 8; most <= 2*n; most *= 3 {
+			for piece := range 12 {
+				var from, count [2]int
+				s := streamRun{n: n, out: a, params: bench.StreamParams{Passes: 1}}
+				team.run(func(w *worker) {
+					mine := s
+					mine.run = func(_ int, part, _, _ []float64, _ float64) uint64 {
+						from[w.id], count[w.id] = n-cap(part), len(part)
+						return 0
+					}
+					mine.part(w, piece, most)
+				})
+				for id := range 2 {
+					lo, hi := bench.Part(int64(n), bench.StreamGrain, int64(id), 2)
+					whole := max(1, (int(hi-lo))/most)
+					want := int(lo) + piece%whole*most
+					if from[id] != want || count[id] != min(most, int(hi)-want) {
+						t.Fatalf("piece %d of %d elements, %d in all: worker %d has %d from %d on, want them from %d on", piece, most, n, id, count[id], from[id], want)
+					}
+				}
+			}
+		}
+	}
+}
