@@ -488,6 +488,231 @@ next:
 	VZEROUPPER
 	RET
 
+// func roundAheadBF16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·roundAheadBF16AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
+	MOVQ         n+40(FP), R8
+	LEAQ         (DX)(R8*2), R8
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x00400000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	VMOVDQU64    quarters<>+0(SB), Z4
+	MOVQ         m+32(FP), R9
+	MOVQ         n+40(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS    (BX)(AX*4), Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPORD      Z3, Z5, K2, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VMOVUPS    64(BX)(AX*4), Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPORD      Z3, Z5, K2, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPACKUSDW  Z7, Z6, Z6
+	VPERMQ     Z6, Z4, Z6
+	VMOVDQU64  Z6, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS    (BX)(AX*4), Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPORD      Z3, Z5, K2, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPMOVDW    Z6, (DX)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        one
+
+onedone:
+	ADDQ       $+16, CX
+	JZ         next
+	MOVL       $0xffffffff, R11
+	BZHIL      CX, R11, R11
+	KMOVD      R11, K1
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS.Z  (BX)(AX*4), K1, Z5
+	VPTESTMD   Z0, Z5, K2
+	VCMPPS     $0x03, Z5, Z5, K3
+	VPADDD     Z1, Z5, Z6
+	VPADDD     Z2, Z6, K2, Z6
+	VPORD      Z3, Z5, K3, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPMOVDW    Z6, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R8)(SI*2), R8
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func roundAheadBF16AVX512BF16(dst *uint16, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·roundAheadBF16AVX512BF16(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ ldd+16(FP), SI
+	MOVQ lds+24(FP), DI
+	MOVQ n+40(FP), R8
+	LEAQ (DX)(R8*2), R8
+	MOVQ m+32(FP), R9
+	MOVQ n+40(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS    (BX)(AX*4), Z0
+	VMOVUPS    64(BX)(AX*4), Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
+	VMOVDQU16  Z2, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS    (BX)(AX*4), Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16  Y2, (DX)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        one
+
+onedone:
+	ADDQ       $+16, CX
+	JZ         next
+	MOVL       $0xffffffff, R11
+	BZHIL      CX, R11, R11
+	KMOVD      R11, K1
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS.Z  (BX)(AX*4), K1, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16  Y2, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R8)(SI*2), R8
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func roundAheadFP16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·roundAheadFP16AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), BX
+	MOVQ ldd+16(FP), SI
+	MOVQ lds+24(FP), DI
+	MOVQ n+40(FP), R8
+	LEAQ (DX)(R8*2), R8
+	MOVQ m+32(FP), R9
+	MOVQ n+40(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS    (BX)(AX*4), Z0
+	VCVTPS2PH  $0x00, Z0, (DX)(AX*2)
+	PREFETCHT0 (R8)(AX*2)
+	VMOVUPS    64(BX)(AX*4), Z0
+	VCVTPS2PH  $0x00, Z0, 32(DX)(AX*2)
+	VMOVUPS    128(BX)(AX*4), Z0
+	VCVTPS2PH  $0x00, Z0, 64(DX)(AX*2)
+	PREFETCHT0 64(R8)(AX*2)
+	VMOVUPS    192(BX)(AX*4), Z0
+	VCVTPS2PH  $0x00, Z0, 96(DX)(AX*2)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS    (BX)(AX*4), Z0
+	VCVTPS2PH  $0x00, Z0, (DX)(AX*2)
+	PREFETCHT0 (R8)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        one
+
+onedone:
+	ADDQ       $+16, CX
+	JZ         next
+	MOVL       $0xffffffff, R11
+	BZHIL      CX, R11, R11
+	KMOVD      R11, K1
+	VMOVUPS.Z  (BX)(AX*4), K1, Z0
+	VCVTPS2PH  $0x00, Z0, K1, (DX)(AX*2)
+	PREFETCHT0 (R8)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R8)(SI*2), R8
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func finishBF16AVX512(dst *uint16, src *float32, bias *float32, ldd int, lds int, m int, n int, floor float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·finishBF16AVX512(SB), NOSPLIT, $0-60

@@ -15,6 +15,8 @@ type halfKernels struct {
 	// round does so too. Where a unit rounds to bf16, it takes what is below the normal
 	// numbers for 0.
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
+	// roundAhead is round, and fetches the n elements behind each row of dst.
+	roundAhead func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
 	relu func(dst, src *uint16, ldd, lds, m, n int)
 	// add, sub, mul and div write dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j].
@@ -61,13 +63,15 @@ func (k halfKernels) with(operation string) func(dst, src, y *uint16, ldd, lds, 
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
 	wide := func(x uint16) float32 { return float32(to(T(x))) }
 	half := func(x float32) uint16 { return uint16(from(float64(x))) }
+	round := func(dst *uint16, src *float32, ldd, lds, m, n int) {
+		convertRows(dst, src, ldd, lds, m, n, half)
+	}
 	return halfKernels{
 		widen: func(dst *float32, src *uint16, ldd, lds, m, n int) {
 			convertRows(dst, src, ldd, lds, m, n, wide)
 		},
-		round: func(dst *uint16, src *float32, ldd, lds, m, n int) {
-			convertRows(dst, src, ldd, lds, m, n, half)
-		},
+		round:      round,
+		roundAhead: round,
 		relu: func(dst, src *uint16, ldd, lds, m, n int) {
 			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
 		},
@@ -143,7 +147,7 @@ func combineRows(f func(x, y uint16) uint16) func(dst, src, y *uint16, ldd, lds,
 
 // blockElems is the number of elements of a block in fp32 that stays in every L1, with
 // as many of 16 bits before and behind.
-const blockElems = 2048
+const blockElems = 1024
 
 // inBlocks computes in fp32 on numbers of 16 bits: f gets them in block, which stays in
 // L1, as many at once as it has room for.
@@ -153,7 +157,7 @@ func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []flo
 		_ = dst[n-1]
 		k.widen(&block[0], &src[0], n, n, 1, n)
 		f(block[:n])
-		k.round(&dst[0], &block[0], n, n, 1, n)
+		k.roundAhead(&dst[0], &block[0], n, n, 1, n)
 		dst, src = dst[n:], src[n:]
 	}
 }
@@ -169,6 +173,6 @@ func (k halfKernels) widenSlice(dst []float32, src []uint16) {
 func (k halfKernels) roundSlice(dst []uint16, src []float32) {
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
-		k.round(&dst[at:][:n][0], &src[at], n, n, 1, n)
+		k.roundAhead(&dst[at:][:n][0], &src[at], n, n, 1, n)
 	}
 }

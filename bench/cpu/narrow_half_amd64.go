@@ -13,13 +13,13 @@ func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
 	case isa != AVX512:
 		return halfKernels{}, false
 	case d == schema.BF16:
-		round, finish := roundBF16AVX512, finishBF16AVX512
+		round, ahead, finish := roundBF16AVX512, roundAheadBF16AVX512, finishBF16AVX512
 		if cpuid.CPU.Supports(cpuid.AVX512BF16) {
-			round, finish = roundBF16AVX512BF16, finishBF16AVX512BF16
+			round, ahead, finish = roundBF16AVX512BF16, roundAheadBF16AVX512BF16, finishBF16AVX512BF16
 		}
-		return halfKernels{widenBF16AVX512, round, reluOf(0xff80), addBF16AVX512, subBF16AVX512, mulBF16AVX512, divBF16AVX512, addWideBF16AVX512, affineBF16AVX512, scaleBF16AVX512, finish, narrowPackPairsAVX512}, true
+		return halfKernels{widenBF16AVX512, round, ahead, reluOf(0xff80), addBF16AVX512, subBF16AVX512, mulBF16AVX512, divBF16AVX512, addWideBF16AVX512, affineBF16AVX512, scaleBF16AVX512, finish, narrowPackPairsAVX512}, true
 	}
-	return halfKernels{widenFP16AVX512, roundFP16AVX512, reluOf(0xfc00), addFP16AVX512, subFP16AVX512, mulFP16AVX512, divFP16AVX512, addWideFP16AVX512, affineFP16AVX512, scaleFP16AVX512, finishFP16AVX512, narrowPackPairsAVX512}, true
+	return halfKernels{widenFP16AVX512, roundFP16AVX512, roundAheadFP16AVX512, reluOf(0xfc00), addFP16AVX512, subFP16AVX512, mulFP16AVX512, divFP16AVX512, addWideFP16AVX512, affineFP16AVX512, scaleFP16AVX512, finishFP16AVX512, narrowPackPairsAVX512}, true
 }
 
 func reluOf(negativeInfinity uint16) func(dst, src *uint16, ldd, lds, m, n int) {
@@ -44,6 +44,15 @@ func roundBF16AVX512BF16(dst *uint16, src *float32, ldd, lds, m, n int)
 
 //go:noescape
 func roundFP16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundAheadBF16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundAheadBF16AVX512BF16(dst *uint16, src *float32, ldd, lds, m, n int)
+
+//go:noescape
+func roundAheadFP16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
 
 //go:noescape
 func finishBF16AVX512(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)

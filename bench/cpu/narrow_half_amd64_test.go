@@ -20,12 +20,17 @@ func TestRoundAtOnce(t *testing.T) {
 		for _, m := range []int{1, 3} {
 			lds, ldd := n+2, n+3
 			src, dst := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*ldd+n, n%2 == 0)
-			expected := make([]uint16, len(dst))
+			expected, ahead := make([]uint16, len(dst)), guardedHalves(t, len(dst), n%2 == 0)
 			clear(dst)
+			clear(ahead)
 			for i := range src {
 				src[i] = math.Float32frombits(r.Uint32())
 			}
 			roundBF16AVX512BF16(&dst[0], &src[0], ldd, lds, m, n)
+			roundAheadBF16AVX512BF16(&ahead[0], &src[0], ldd, lds, m, n)
+			if !slices.Equal(ahead, dst) {
+				t.Fatalf("%dx%d: %v with fetching ahead, %v without", m, n, ahead, dst)
+			}
 			for i, x := range src {
 				if math.Abs(float64(x)) < 0x1p-126 {
 					src[i] = float32(math.Copysign(0, float64(x)))

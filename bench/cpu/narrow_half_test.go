@@ -92,10 +92,13 @@ func TestConversionOfRows(t *testing.T) {
 					src, dst := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*ldd+n, n%2 == 0)
 					fillRandom(r, src, m, n, lds)
 					expected := make([]uint16, len(dst))
-					c.round(&dst[0], &src[0], ldd, lds, m, n)
 					want.round(&expected[0], &src[0], ldd, lds, m, n)
-					if fmt.Sprint(dst) != fmt.Sprint(expected) {
-						t.Fatalf("%s: rounding %dx%d: %v, want %v", d, m, n, dst, expected)
+					for i, round := range []func(dst *uint16, src *float32, ldd, lds, m, n int){c.round, c.roundAhead} {
+						clear(dst)
+						round(&dst[0], &src[0], ldd, lds, m, n)
+						if fmt.Sprint(dst) != fmt.Sprint(expected) {
+							t.Fatalf("%s: rounding %dx%d, way %d: %v, want %v", d, m, n, i, dst, expected)
+						}
 					}
 					back, exact := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), make([]float32, (m-1)*lds+n)
 					c.widen(&back[0], &dst[0], lds, ldd, m, n)

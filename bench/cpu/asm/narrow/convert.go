@@ -23,8 +23,12 @@ func conversions(c *build.Context) {
 	widen(c, "FP16", widenFP16)
 	addWide(c, "BF16", widenBF16)
 	addWide(c, "FP16", widenFP16)
-	for _, e := range []ending{{"round", "func(dst *uint16, src *float32, ldd, lds, m, n int)", false},
-		{"finish", "func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)", true}} {
+	const round = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
+	for _, e := range []ending{
+		{name: "round", signature: round},
+		{name: "roundAhead", signature: round, ahead: true},
+		{name: "finish", signature: "func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)", finishes: true},
+	} {
 		e.roundBF16(c, quarters)
 		e.roundBF16AtOnce(c)
 		e.roundFP16(c)
@@ -105,10 +109,28 @@ func addWide(c *build.Context, name string, convert func(x *matrix, from Mem, ma
 type ending struct {
 	name, signature string
 	finishes        bool
+	ahead           bool // fetches as much behind each row of dst: what is stored there next
 }
 
 // floorOf is where the floor is, in a register by name; see roundBF16AtOnce.
 var floorOf = reg.Z31
+
+// behind is where dst goes on behind the n elements of a row.
+func (e ending) behind(x *matrix, dst reg.GPVirtual) reg.GPVirtual {
+	if !e.ahead {
+		return nil
+	}
+	behind := x.load("n")
+	x.LEAQ(Mem{Base: dst, Index: behind, Scale: 2}, behind)
+	return behind
+}
+
+// fetch fetches there, once for each line of two vectors.
+func (e ending) fetch(x *matrix, behind reg.GPVirtual, u int) {
+	if e.ahead && u%2 == 0 {
+		x.PREFETCHT0(x.of(behind, 2, u))
+	}
+}
 
 // begin loads what it needs beside the matrices.
 func (e ending) begin(x *matrix) (bias reg.GPVirtual) {
@@ -136,17 +158,21 @@ func (e ending) next(x *matrix, bias reg.GPVirtual) {
 func (e ending) roundFP16(c *build.Context) {
 	x := newMatrix(c, simd.AVX512, e.name+"FP16", e.signature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias := e.begin(x)
+	bias, behind := e.begin(x), e.behind(x, dst)
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
 			v := x.get(x.of(src, 4, u), mask)
 			e.apply(x, bias, v)
 			x.putFP16(v, mask, x.of(dst, 2, u))
+			e.fetch(x, behind, u)
 		}
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
 		e.next(x, bias)
+		if e.ahead {
+			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
+		}
 	})
 }
 
@@ -156,7 +182,7 @@ func (e ending) roundFP16(c *build.Context) {
 func (e ending) roundBF16(c *build.Context, quarters Mem) {
 	x := newMatrix(c, simd.AVX512, e.name+"BF16", e.signature, Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias := e.begin(x)
+	bias, behind := e.begin(x), e.behind(x, dst)
 	odd, below, one, quiet := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(1<<22)
 	// Packing works within 16 bytes: the quarters of both vectors come in turn.
 	lanes := x.ZMM()
@@ -174,6 +200,7 @@ func (e ending) roundBF16(c *build.Context, quarters Mem) {
 		return sum
 	}
 	x.walk(2, func(count int, mask reg.Register) {
+		e.fetch(x, behind, 0)
 		if count == 1 {
 			v := upper(x.of(src, 4, 0), mask)
 			if mask == nil {
@@ -191,6 +218,9 @@ func (e ending) roundBF16(c *build.Context, quarters Mem) {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
 		e.next(x, bias)
+		if e.ahead {
+			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
+		}
 	})
 }
 
@@ -200,10 +230,11 @@ func (e ending) roundBF16AtOnce(c *build.Context) {
 	function(c, e.name+"BF16AVX512BF16", e.signature)
 	x := &matrix{Context: c, isa: simd.AVX512, lanes: 16, at: c.GP64(), left: c.GP64()}
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias := e.begin(x)
+	bias, behind := e.begin(x), e.behind(x, dst)
 	// In registers by name, as only they can be encoded here.
 	low, high, both := reg.Z0, reg.Z1, reg.Z2
 	x.walk(2, func(count int, mask reg.Register) {
+		e.fetch(x, behind, 0)
 		switch {
 		case count == 2:
 			x.VMOVUPS(x.of(src, 4, 0), low)
@@ -227,5 +258,8 @@ func (e ending) roundBF16AtOnce(c *build.Context) {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
 		e.next(x, bias)
+		if e.ahead {
+			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
+		}
 	})
 }
