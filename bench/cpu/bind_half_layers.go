@@ -31,6 +31,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 	sums := as[float32](mem)
 	norm, half := newLayerNorm[float32](ws, c[1]), halfKernelsFor(ws.dtype, ws.isa)
 	a, block, out := byteRowsOf(ws, x), byteRows{mem, n * accBytes}, halves(ws, y)
+	most := max(1, blockElems/n) // rows that stay in L1 until they are rounded
 	return &kernel{name: l.name() + "_rows", body: func(w *worker) {
 		for i := 0; i < m; i += rows {
 			if i > 0 {
@@ -39,10 +40,11 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 			count := min(rows, m-i)
 			l.run(w, count, a.from(i), block, nil)
 			w.barrier()
-			lo, hi := w.share(count, 1)
-			mine := sums[lo*n : hi*n]
-			norm.rows(mine, mine, false)
-			half.roundSlice(out[(i+lo)*n:][:len(mine)], mine)
+			for lo, hi := w.share(count, 1); lo < hi; lo += most {
+				mine := sums[lo*n : min(lo+most, hi)*n]
+				norm.rows(mine, mine, false)
+				half.roundSlice(out[(i+lo)*n:][:len(mine)], mine)
+			}
 		}
 	}}, nil
 }
