@@ -14,7 +14,7 @@ import (
 // each, and the others, one way after the other. Of a CPU that computes in many types a default run has no
 // time for all: what is no typical shape comes last, except in the main type.
 func (c *Calibrator) fusionSteps() (first, others []step) {
-	var ways [4][]step
+	var byWay [4][]step // those that are left for later
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
 			for _, d := range c.fusionDTypes() {
@@ -29,13 +29,13 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 					if n == 0 && (c.Options.Mode != schema.Default || d == c.mainDType() || i < typicalShapes[schema.Default]) {
 						first = append(first, pair)
 					} else {
-						ways[n] = append(ways[n], pair)
+						byWay[n] = append(byWay[n], pair)
 					}
 				}
 			}
 		}
 	}
-	return first, slices.Concat(ways[1], ways[2], ways[3], ways[0])
+	return first, slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {

@@ -27,7 +27,7 @@ type Backend struct {
 	team   *team
 	reader *counterReader
 	memory [2]memory // base and huge pages
-	blocks blocks    // of the inputs
+	inputs inputs    // their values
 	// rates are the best rates of the workers at which they executed, by place.
 	rates map[bench.Place][]float64
 	// nearest are the shortest times of a signal between the workers, by place.

@@ -21,9 +21,9 @@ func streamKernels(isa ISA) []streamKernel {
 //	}
 //
 // with the statement that their comment gives; reps is at least 1. The reading one shifts its sum left by a
-// bit before each pass. Those with NT in their names
-// store pairs of vectors by STNP, a hint that they will not be read soon: what the core makes of it
-// is its own affair, and the order of the stores stays that of others.
+// bit before each pass. Those with NT in their names store pairs of vectors by STNP, a hint that they will
+// not be read soon: what the core makes of it is its own affair, and the order of the stores stays that of
+// others.
 
 // sum ^= math.Float64bits(a[i])
 //

@@ -91,7 +91,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		mem := pieces[i][:t.Elems()*e.Bytes]
 		ws.tensors[t] = stored{mem, e}
 		if input, is := inputs[t]; is {
-			fill(ws.team, mem, b.blocks.of(e, t, c, input))
+			fill(ws.team, mem, b.inputs.of(e, t, c, input))
 		} else if fresh[i] {
 			fill(ws.team, mem, make([]byte, 4096))
 		}

@@ -121,18 +121,17 @@ func emit(ctx *build.Context, isa simd.ISA, k kernel) {
 	ctx.SHRQ(operand.U8(log2(unroll*lanes)), blocks)
 	ctx.JZ(operand.LabelRef("vectors"))
 	ctx.Label("block")
-	for i := 0; i < unroll; i++ {
+	for i := range unroll {
 		if k.ahead {
 			fetch(ctx, isa, k, i)
 		}
-		if k.name == "Read" && isa == simd.AVX512 {
-			xorPair(ctx, i/2, operand.Mem{Base: reg.RDI, Disp: i * isa.Bytes}, operand.Mem{Base: reg.RDI, Disp: (i + 1) * isa.Bytes})
-			if i++; k.ahead {
-				fetch(ctx, isa, k, i)
-			}
-			continue
+		at := operand.Mem{Base: reg.RDI, Disp: i * isa.Bytes}
+		switch {
+		case k.name != "Read" || isa != simd.AVX512:
+			vector(ctx, isa, k, i)
+		case i%2 == 1: // with the one before
+			xorPair(ctx, i/2, at.Offset(-isa.Bytes), at)
 		}
-		vector(ctx, isa, k, i)
 	}
 	advance(ctx, k, unroll*isa.Bytes)
 	ctx.DECQ(blocks)
