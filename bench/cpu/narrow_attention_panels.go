@@ -10,23 +10,24 @@ func narrowHead(x []uint16, i, rows, cols int) byteRows {
 
 // packKeys packs n rows of K from row key on as columns of the right-hand side.
 func (x *narrowAttention) packKeys(s *narrowAttentionScratch, k byteRows, key, n int) {
-	nr, steps, depth := x.qkPlan.nr, x.qkPlan.steps, x.depth()
+	nr, width, steps, depth := x.qkPlan.nr, x.qkPlan.width, x.qkPlan.steps, x.depth()
 	for j := 0; j < n; j += nr {
 		x.asRows.packBlockA(s.spare, k, key+j, min(nr, n-j), 0, steps)
-		for i := range steps {
-			from, to := s.spare[i*nr*stepBytes:][:nr*stepBytes], s.k[(j*steps+i*nr)*stepBytes:][:nr*stepBytes]
+		for i := range steps * nr / width {
+			part := width * stepBytes
+			from, to := s.spare[i*part:][:part], s.k[j*steps*stepBytes+i*part:][:part]
 			// A pair moves as one number of 32 bits, and four elements as one of 64.
 			switch x.qkPlan.group {
 			case 2:
-				x.pack.transposed(as[float32](to), nr, as[float32](from), depth/2, nr, depth/2)
+				x.pack.transposed(as[float32](to), width, as[float32](from), depth/2, width, depth/2)
 				continue
 			case 4:
-				transposePortable(&as[float64](to)[0], nr, &as[float64](from)[0], depth/4, nr, depth/4)
+				transposePortable(&as[float64](to)[0], width, &as[float64](from)[0], depth/4, width, depth/4)
 				continue
 			}
-			halves, all := as[uint16](from), nr*depth
+			halves, all := as[uint16](from), width*depth
 			x.half.widen(&s.wide[0][0], &halves[0], all, all, 1, all)
-			x.pack.transposed(s.wide[1], nr, s.wide[0], depth, nr, depth)
+			x.pack.transposed(s.wide[1], width, s.wide[0], depth, width, depth)
 			halves = as[uint16](to)
 			x.half.round(&halves[0], &s.wide[1][0], all, all, 1, all)
 		}

@@ -8,9 +8,10 @@ const stepBytes = 64
 
 // narrowKernels are the parts of a GEMM in a type narrower than fp32 that depend on
 // the unit. They work on panels: mr rows of A as [steps][mr][64 bytes], nr columns of
-// B as [steps][groups][nr][group]; what a panel lacks is zero. C is in fp32 or int32.
+// B as [steps][nr/width][groups][width][group]; what a panel lacks is zero. C is in fp32 or int32.
 type narrowKernels struct {
 	mr, nr  int  // of a tile
+	width   int  // columns of B that lie together
 	low     bool // tiles may have fewer rows, all of a plan as many
 	streams bool // what block loads of B and C makes little room for itself in L1
 	group   int  // neighbours in k that are multiplied together
@@ -31,7 +32,7 @@ type narrowKernels struct {
 	// dst[step*next+64*row], xor flip, and fetches what is far bytes further.
 	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)
 
-	// packB packs nr columns, src[row*ld...], of the rows of the groups.
+	// packB packs nr columns, src[row*ld...], of the rows of the groups. dst is where a step begins.
 	packB func(dst, src *byte, ld, groups int)
 
 	// sumB is there if the unit multiplies unsigned by signed numbers. A is then

@@ -40,39 +40,34 @@ func flipped(dst, src []byte, flip uint64) {
 }
 
 // packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole panel, or no
-// whole group, gets its zeros in edge before; groups behind the last row are zeros in the panel.
+// whole step, gets its zeros in edge before.
 func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
 	depth := stepBytes / g.size // rows of a step
-	groups := steps * depth / g.group
+	groups := depth / g.group
 	rows := min(g.k-pc*depth, steps*depth)
-	group := g.nr * g.group * g.size // bytes of one in a panel
+	step := g.nr * stepBytes
 	for j := 0; j < n; j += g.nr {
 		panel := dst[j/g.nr*g.panelB(steps):][:g.panelB(steps)]
 		cols := min(g.nr, n-j) * g.size
 		src := b.data[pc*depth*b.ld+(j0+j)*g.size:]
 		whole := 0
 		if cols == g.nr*g.size {
-			whole = rows / g.group
+			whole = rows / depth
 		}
 		if whole > 0 {
-			_ = src[(whole*g.group-1)*b.ld+cols-1]
-			g.packB(&panel[0], &src[0], b.ld, whole)
+			_ = src[(whole*depth-1)*b.ld+cols-1]
+			g.packB(&panel[0], &src[0], b.ld, whole*groups)
 		}
-		done := whole
-		for ; done*g.group < rows; done += depth / g.group {
-			some := min(depth, rows-done*g.group)
-			part := edge[:ceilDiv(some, g.group)*group]
+		part := edge[:step]
+		for i := whole; i < steps; i++ {
 			clear(part)
-			for r := range some {
-				copy(part[r*g.nr*g.size:][:cols], src[(done*g.group+r)*b.ld:])
+			for r := range min(depth, rows-i*depth) {
+				copy(part[r*g.nr*g.size:][:cols], src[(i*depth+r)*b.ld:])
 			}
-			g.packB(&panel[done*group], &part[0], g.nr*g.size, ceilDiv(some, g.group))
-		}
-		if have := ceilDiv(rows, g.group); have < groups {
-			clear(panel[have*group : groups*group])
+			g.packB(&panel[i*step], &part[0], g.nr*g.size, groups)
 		}
 		if g.sumB != nil {
-			g.sumB(&panel[0], groups)
+			g.sumB(&panel[0], steps*groups)
 		}
 	}
 }

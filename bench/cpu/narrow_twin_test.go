@@ -13,7 +13,7 @@ import (
 func twins() (all []unit) {
 	for _, w := range []twin{{schema.BF16, 2, false, false}, {schema.INT8, 4, false, false}, {schema.BF16, 2, true, false}, {schema.FP16, 1, true, false}, {schema.INT8, 4, true, true}} {
 		u := unit{name: "twin_tiles", dtype: w.dtype, isa: Portable}
-		u.gemm = narrowKernels{mr: 8, nr: twinCols, group: w.group, block: w.block, packA: twinPackA, packB: w.packB}
+		u.gemm = narrowKernels{mr: 8, nr: twinCols, width: w.width(), group: w.group, block: w.block, packA: twinPackA, packB: w.packB}
 		if w.low {
 			u.name = "twin_low"
 			u.gemm.mr, u.gemm.low, u.gemm.sumB, u.gemm.skinny = 5, true, w.sumB(), w.skinny
@@ -25,6 +25,21 @@ func twins() (all []unit) {
 
 // twinCols is the width of a tile.
 const twinCols = 32
+
+// width is that of the parts of a step of B: those of AMX are half as wide as its blocks of tiles.
+func (w twin) width() int {
+	if w.low {
+		return twinCols
+	}
+	return twinCols / 2
+}
+
+// at is where column col and row p of B lie in a panel.
+func (w twin) at(p, col int) int {
+	depth := stepBytes / int(w.dtype.Bytes())
+	group, part := p%depth/w.group, col/w.width()
+	return p/depth*depth*twinCols + part*depth*w.width() + (group*w.width()+col%w.width())*w.group + p%w.group
+}
 
 // twin has the functions that narrowKernels describes.
 type twin struct {
@@ -78,7 +93,7 @@ func (w twin) block(rows, panelsA, panelsB, steps int, a, b, acc *byte, load boo
 				for p := range steps * depth {
 					f := x[(p/depth*rows+r)*depth+p%depth]
 					for col := range sums {
-						sums[col] += f * y[(p/w.group*twinCols+col)*w.group+p%w.group]
+						sums[col] += f * y[w.at(p, col)]
 					}
 				}
 				for col, v := range as[int32](bytesAt(b, j*(panelB+behind)+panelB, behind)) {
@@ -104,7 +119,7 @@ func (w twin) packB(dst, src *byte, ld, groups int) {
 	size := int(w.dtype.Bytes())
 	for r := range groups * w.group {
 		for j := range twinCols {
-			copy(bytesAt(dst, ((r/w.group*twinCols+j)*w.group+r%w.group)*size, size), bytesAt(src, r*ld+j*size, size))
+			copy(bytesAt(dst, w.at(r, j)*size, size), bytesAt(src, r*ld+j*size, size))
 		}
 	}
 }

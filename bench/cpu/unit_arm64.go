@@ -32,7 +32,7 @@ type neonTile func(steps int, a, b, acc *byte, load bool, out *byte, ldo int)
 // block needs is left to the hardware.
 func neonTiles[E uint8 | uint16](nr, group int, tile neonTile) narrowKernels {
 	const mr = 6
-	return narrowKernels{mr: mr, nr: nr, group: group, packA: packRowsPortable, packB: packGroupsPortable[E](nr, group),
+	return narrowKernels{mr: mr, nr: nr, width: nr, group: group, packA: packRowsPortable, packB: packGroupsPortable[E](nr, group),
 		block: func(_, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
 			out *byte, ldo, nextTile, nextRow int, _ *byte, _, _ int, _ *byte, _, _ int, _ *byte, _ int) {
 			for i := range panelsA {

@@ -55,9 +55,11 @@ func main() {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
 		write("narrow_pack_"+isa.Name, func(c *build.Context) {
 			packA(c, isa)
-			packQuads(c, isa)
+			packQuads(c, isa, false)
 			if isa.Bytes == 64 {
-				packPairs(c)
+				packQuads(c, isa, true)
+				packPairs(c, false)
+				packPairs(c, true)
 				packRows(c)
 				everySecond(c)
 			}
@@ -93,7 +95,7 @@ func param(c *build.Context, name string) operand.Mem {
 
 // A block kernel multiplies panels of A by panels of B, both packed: steps steps of k,
 // 64 bytes of a row of A each. A panel of A is [steps][rows][64 bytes], one of B is
-// [steps][groups][columns][bytes of a group]. The tiles of C lie one behind the other
+// [steps][parts][groups][columns of a part][bytes of a group]. The tiles of C lie one behind the other
 // in acc, from where they are loaded if load, else they start at zero; they are
 // written to out. Tiles of AMX may go there by way of spare, and their A may be rows, lda bytes apart.
 const blockSignature = "func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int, " +

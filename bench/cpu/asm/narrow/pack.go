@@ -53,18 +53,31 @@ func packA(c *build.Context, isa simd.ISA) {
 // The packing of B interleaves the elements of as many rows as a group has.
 const packSignature = "func(dst, src *byte, ld, groups int)"
 
-// packLoop runs body for each group; row moves on to the next row of B.
-func packLoop(c *build.Context, name string, prepare func(), body func(dst, src reg.GPPhysical, row func()), bytes int) {
-	dst, src, ld, groups := reg.RDI, reg.RSI, reg.RDX, reg.RCX
+// packLoop runs body for each group, of bytes bytes; row moves on to the next row of B. If tiled, a
+// group has half of its bytes in each of two tiles.
+func packLoop(c *build.Context, name string, tiled bool, prepare func(), body func(dst, src reg.GPPhysical, row func()), bytes int) {
+	dst, src, ld, groups, left := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RAX
 	function(c, name, packSignature)
 	c.Load(c.Param("dst"), dst)
 	c.Load(c.Param("src"), src)
 	c.Load(c.Param("ld"), ld)
 	c.Load(c.Param("groups"), groups)
 	prepare()
+	if tiled {
+		c.MOVQ(U32(tileRows), left)
+	}
 	c.Label("group")
 	body(dst, src, func() { c.ADDQ(ld, src) })
-	c.ADDQ(U32(bytes), dst)
+	if tiled {
+		c.ADDQ(U32(bytes/2), dst)
+		c.DECQ(left)
+		c.JNZ(LabelRef("same"))
+		c.ADDQ(U32(tileBytes), dst)
+		c.MOVQ(U32(tileRows), left)
+		c.Label("same")
+	} else {
+		c.ADDQ(U32(bytes), dst)
+	}
 	c.DECQ(groups)
 	c.JNZ(LabelRef("group"))
 	c.VZEROUPPER()
@@ -84,15 +97,35 @@ func order(c *build.Context, name string, data func(add func(Constant, int))) Me
 	return Mem{Symbol: Symbol{Name: name, Static: true}, Base: reg.StaticBase}
 }
 
+// second is where the second half of a group of two lines goes.
+func second(tiled bool) int {
+	if tiled {
+		return tileBytes
+	}
+	return 64
+}
+
+// suffix tells the packing of tiles from that of rows.
+func suffix(tiled bool) string {
+	if tiled {
+		return "Tiles"
+	}
+	return ""
+}
+
+func packName(what string, isa simd.ISA, tiled bool) string {
+	return "narrowPack" + what + suffix(tiled) + camel(isa.Name)
+}
+
 // packPairs interleaves 32 columns of two rows of 16 bits.
-func packPairs(c *build.Context) {
-	lanes := order(c, "pairOrder", func(add func(Constant, int)) {
+func packPairs(c *build.Context, tiled bool) {
+	lanes := order(c, "pairOrder"+suffix(tiled), func(add func(Constant, int)) {
 		for i := range uint64(4) {
 			add(U64(i), 8)
 			add(U64(4+i), 8)
 		}
 	})
-	packLoop(c, "narrowPackPairsAVX512", func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
+	packLoop(c, packName("Pairs", simd.AVX512, tiled), tiled, func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
 		for i := range 2 {
 			c.VPERMQ(Mem{Base: src}, reg.Z4, simd.AVX512.V(i))
 			row()
@@ -100,16 +133,16 @@ func packPairs(c *build.Context) {
 		c.VPUNPCKLWD(reg.Z1, reg.Z0, reg.Z2)
 		c.VPUNPCKHWD(reg.Z1, reg.Z0, reg.Z3)
 		c.VMOVDQU64(reg.Z2, Mem{Base: dst})
-		c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: 64})
+		c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: second(tiled)})
 	}, 128)
 }
 
 // packQuads interleaves the columns of four rows of bytes: 32 with AVX-512, 16
 // else. Behind it stands the sum of columns that VPDPBUSD needs.
-func packQuads(c *build.Context, isa simd.ISA) {
-	name := "narrowPackQuads" + camel(isa.Name)
+func packQuads(c *build.Context, isa simd.ISA, tiled bool) {
+	name := packName("Quads", isa, tiled)
 	if isa.Bytes == 32 {
-		packLoop(c, name, func() {}, func(dst, src reg.GPPhysical, row func()) {
+		packLoop(c, name, tiled, func() {}, func(dst, src reg.GPPhysical, row func()) {
 			x := func(i int) reg.VecPhysical { return isa.V(i).AsX().(reg.VecPhysical) }
 			for i := range 4 {
 				c.VMOVDQU(Mem{Base: src}, x(i))
@@ -127,14 +160,14 @@ func packQuads(c *build.Context, isa simd.ISA) {
 			}
 		}, 64)
 	} else {
-		lanes := order(c, "quadOrder", func(add func(Constant, int)) {
+		lanes := order(c, "quadOrder"+suffix(tiled), func(add func(Constant, int)) {
 			for i := range uint32(4) {
 				for _, lane := range []uint32{i, 4 + i, i, 4 + i} {
 					add(U32(lane), 4)
 				}
 			}
 		})
-		packLoop(c, name, func() { c.VMOVDQU64(lanes, reg.Z8) }, func(dst, src reg.GPPhysical, row func()) {
+		packLoop(c, name, tiled, func() { c.VMOVDQU64(lanes, reg.Z8) }, func(dst, src reg.GPPhysical, row func()) {
 			for i := range 4 {
 				c.VMOVDQU(Mem{Base: src}, isa.V(i).AsY())
 				c.VPERMD(isa.V(i), reg.Z8, isa.V(i))
@@ -145,7 +178,7 @@ func packQuads(c *build.Context, isa simd.ISA) {
 			c.VPUNPCKLWD(reg.Z5, reg.Z4, reg.Z6)
 			c.VPUNPCKHWD(reg.Z5, reg.Z4, reg.Z7)
 			c.VMOVDQU64(reg.Z6, Mem{Base: dst})
-			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: 64})
+			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: second(tiled)})
 		}, 128)
 	}
 }
@@ -185,7 +218,7 @@ func (v vector) sumQuads(c *build.Context) {
 
 // packRows copies 64 columns of 16 bits.
 func packRows(c *build.Context) {
-	packLoop(c, "narrowPackRowsAVX512", func() {}, func(dst, src reg.GPPhysical, row func()) {
+	packLoop(c, "narrowPackRowsAVX512", false, func() {}, func(dst, src reg.GPPhysical, row func()) {
 		for j := range 2 {
 			c.VMOVDQU64(Mem{Base: src, Disp: 64 * j}, simd.AVX512.V(j))
 			c.VMOVDQU64(simd.AVX512.V(j), Mem{Base: dst, Disp: 64 * j})

@@ -17,6 +17,11 @@ var tiles = []tiled{{"bf16", "TDPBF16PS"}, {"fp16", "TDPFP16PS"}, {"int8", "TDPB
 // Every tile is whole: 16 rows of 64 bytes.
 const tileConfig = "tileConfig"
 
+const (
+	tileRows  = 16
+	tileBytes = tileRows * 64
+)
+
 // noAddend is a row of a tile of C without anything in it.
 const noAddend = "noAddend"
 
@@ -59,6 +64,10 @@ func setUp(c *build.Context) {
 // nothing, and out of order they run some three steps ahead of the multiplications,
 // further than L2 is away. With the hint T1, what they load leaves L1 first, so that
 // the panel of A stays there: on Sapphire Rapids 2424 instead of 2039 GFLOPS of bf16.
+//
+// A tile of B is 1 KiB in one piece, and all loads of a step come before what is multiplied, those of
+// B first. There, a step takes 24.5 ns in bf16 so, 22.0 in int8; with the first load of A before that of
+// B 28.9 and 26.3, and with a load right before its first use 26.4 and 23.8.
 func (t tiled) block(c *build.Context) {
 	function(c, t.dtype+"gemmBlockAMX", blockSignature)
 	setUp(c)

@@ -32,20 +32,20 @@ func (l tileLoops) begin() {
 // step multiplies tiles of A and B into those of C, and fetches what comes next. In rows that is what
 // follows in them, if secondA is not 0.
 func (l tileLoops) step() {
-	a := func(i int) Mem { return Mem{Base: regA, Index: regLine, Scale: 1, Disp: i * 1024} }
+	a := func(i int) Mem { return Mem{Base: regA, Index: regLine, Scale: 1, Disp: i * tileBytes} }
 	if l.rows {
 		l.MOVQ(regRows, regTemp)
 		l.SHLQ(Imm(4), regTemp)
 		l.ADDQ(regA, regTemp)
 		a = func(i int) Mem { return Mem{Base: []reg.GPPhysical{regA, regTemp}[i], Index: regRows, Scale: 1} }
 	}
-	b := func(j int) Mem { return Mem{Base: regB, Index: regLine, Scale: 2, Disp: j * 64} }
-	simd.Emit(l.Context, "TILELOADD", a(0), simd.Tile(4))
+	b := func(j int) Mem { return Mem{Base: regB, Index: regLine, Scale: 1, Disp: j * tileBytes} }
 	simd.Emit(l.Context, "TILELOADDT1", b(0), simd.Tile(6))
-	simd.Emit(l.Context, l.dot, simd.Tile(6), simd.Tile(4), simd.Tile(0))
+	simd.Emit(l.Context, "TILELOADD", a(0), simd.Tile(4))
 	simd.Emit(l.Context, "TILELOADDT1", b(1), simd.Tile(7))
-	simd.Emit(l.Context, l.dot, simd.Tile(7), simd.Tile(4), simd.Tile(1))
 	simd.Emit(l.Context, "TILELOADD", a(1), simd.Tile(5))
+	simd.Emit(l.Context, l.dot, simd.Tile(6), simd.Tile(4), simd.Tile(0))
+	simd.Emit(l.Context, l.dot, simd.Tile(7), simd.Tile(4), simd.Tile(1))
 	simd.Emit(l.Context, l.dot, simd.Tile(6), simd.Tile(5), simd.Tile(2))
 	simd.Emit(l.Context, l.dot, simd.Tile(7), simd.Tile(5), simd.Tile(3))
 	l.ADDQ(U32(2048), regB)
