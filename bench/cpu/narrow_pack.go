@@ -40,7 +40,7 @@ func flipped(dst, src []byte, flip uint64) {
 }
 
 // packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole panel, or no
-// whole step, gets its zeros in edge before.
+// whole group, gets its zeros in edge before; groups that the last step lacks are zeros in the panel.
 func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
 	depth := stepBytes / g.size // rows of a step
 	groups := depth / g.group
@@ -58,13 +58,20 @@ func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, 
 			_ = src[(whole*depth-1)*b.ld+cols-1]
 			g.packB(&panel[0], &src[0], b.ld, whole*groups)
 		}
-		part := edge[:step]
 		for i := whole; i < steps; i++ {
-			clear(part)
-			for r := range min(depth, rows-i*depth) {
-				copy(part[r*g.nr*g.size:][:cols], src[(i*depth+r)*b.ld:])
+			to, from, some := panel[i*step:][:step], src[i*depth*b.ld:], min(depth, rows-i*depth)
+			if cols == g.nr*g.size && some%g.group == 0 {
+				clear(to)
+				_ = from[(some-1)*b.ld+cols-1]
+				g.packB(&to[0], &from[0], b.ld, some/g.group)
+				continue
 			}
-			g.packB(&panel[i*step], &part[0], g.nr*g.size, groups)
+			part := edge[:step]
+			clear(part)
+			for r := range some {
+				copy(part[r*g.nr*g.size:][:cols], from[r*b.ld:])
+			}
+			g.packB(&to[0], &part[0], g.nr*g.size, groups)
 		}
 		if g.sumB != nil {
 			g.sumB(&panel[0], steps*groups)
