@@ -84,24 +84,6 @@ group:
 	VZEROUPPER
 	RET
 
-DATA quadOrderTiles<>+0(SB)/4, $0x00000000
-DATA quadOrderTiles<>+4(SB)/4, $0x00000004
-DATA quadOrderTiles<>+8(SB)/4, $0x00000000
-DATA quadOrderTiles<>+12(SB)/4, $0x00000004
-DATA quadOrderTiles<>+16(SB)/4, $0x00000001
-DATA quadOrderTiles<>+20(SB)/4, $0x00000005
-DATA quadOrderTiles<>+24(SB)/4, $0x00000001
-DATA quadOrderTiles<>+28(SB)/4, $0x00000005
-DATA quadOrderTiles<>+32(SB)/4, $0x00000002
-DATA quadOrderTiles<>+36(SB)/4, $0x00000006
-DATA quadOrderTiles<>+40(SB)/4, $0x00000002
-DATA quadOrderTiles<>+44(SB)/4, $0x00000006
-DATA quadOrderTiles<>+48(SB)/4, $0x00000003
-DATA quadOrderTiles<>+52(SB)/4, $0x00000007
-DATA quadOrderTiles<>+56(SB)/4, $0x00000003
-DATA quadOrderTiles<>+60(SB)/4, $0x00000007
-GLOBL quadOrderTiles<>(SB), RODATA|NOPTR, $64
-
 // func narrowPackQuadsTilesAVX512(dst *byte, src *byte, ld int, groups int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·narrowPackQuadsTilesAVX512(SB), NOSPLIT, $0-32
@@ -109,7 +91,7 @@ TEXT ·narrowPackQuadsTilesAVX512(SB), NOSPLIT, $0-32
 	MOVQ      src+8(FP), SI
 	MOVQ      ld+16(FP), DX
 	MOVQ      groups+24(FP), CX
-	VMOVDQU64 quadOrderTiles<>+0(SB), Z8
+	VMOVDQU64 quadOrder<>+0(SB), Z8
 	MOVQ      $0x00000010, AX
 
 group:
@@ -177,16 +159,6 @@ group:
 	VZEROUPPER
 	RET
 
-DATA pairOrderTiles<>+0(SB)/8, $0x0000000000000000
-DATA pairOrderTiles<>+8(SB)/8, $0x0000000000000004
-DATA pairOrderTiles<>+16(SB)/8, $0x0000000000000001
-DATA pairOrderTiles<>+24(SB)/8, $0x0000000000000005
-DATA pairOrderTiles<>+32(SB)/8, $0x0000000000000002
-DATA pairOrderTiles<>+40(SB)/8, $0x0000000000000006
-DATA pairOrderTiles<>+48(SB)/8, $0x0000000000000003
-DATA pairOrderTiles<>+56(SB)/8, $0x0000000000000007
-GLOBL pairOrderTiles<>(SB), RODATA|NOPTR, $64
-
 // func narrowPackPairsTilesAVX512(dst *byte, src *byte, ld int, groups int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·narrowPackPairsTilesAVX512(SB), NOSPLIT, $0-32
@@ -194,7 +166,7 @@ TEXT ·narrowPackPairsTilesAVX512(SB), NOSPLIT, $0-32
 	MOVQ      src+8(FP), SI
 	MOVQ      ld+16(FP), DX
 	MOVQ      groups+24(FP), CX
-	VMOVDQU64 pairOrderTiles<>+0(SB), Z4
+	VMOVDQU64 pairOrder<>+0(SB), Z4
 	MOVQ      $0x00000010, AX
 
 group:

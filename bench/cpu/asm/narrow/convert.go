@@ -149,9 +149,13 @@ func (e ending) apply(x *matrix, bias reg.GPVirtual, v reg.Register) {
 	}
 }
 
-func (e ending) next(x *matrix, bias reg.GPVirtual) {
+// next moves on to the next row, of which dst is ldd elements further.
+func (e ending) next(x *matrix, bias, behind, ldd reg.GPVirtual) {
 	if e.finishes {
 		x.ADDQ(Imm(4), bias)
+	}
+	if e.ahead {
+		x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
 	}
 }
 
@@ -169,10 +173,7 @@ func (e ending) roundFP16(c *build.Context) {
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias)
-		if e.ahead {
-			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
-		}
+		e.next(x, bias, behind, ldd)
 	})
 }
 
@@ -217,10 +218,7 @@ func (e ending) roundBF16(c *build.Context, quarters Mem) {
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias)
-		if e.ahead {
-			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
-		}
+		e.next(x, bias, behind, ldd)
 	})
 }
 
@@ -257,9 +255,6 @@ func (e ending) roundBF16AtOnce(c *build.Context) {
 	}, func() {
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias)
-		if e.ahead {
-			x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
-		}
+		e.next(x, bias, behind, ldd)
 	})
 }

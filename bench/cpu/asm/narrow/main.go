@@ -55,11 +55,9 @@ func main() {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
 		write("narrow_pack_"+isa.Name, func(c *build.Context) {
 			packA(c, isa)
-			packQuads(c, isa, false)
+			packQuads(c, isa)
 			if isa.Bytes == 64 {
-				packQuads(c, isa, true)
-				packPairs(c, false)
-				packPairs(c, true)
+				packPairs(c)
 				packRows(c)
 				everySecond(c)
 			}

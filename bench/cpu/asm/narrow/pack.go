@@ -97,52 +97,41 @@ func order(c *build.Context, name string, data func(add func(Constant, int))) Me
 	return Mem{Symbol: Symbol{Name: name, Static: true}, Base: reg.StaticBase}
 }
 
-// second is where the second half of a group of two lines goes.
-func second(tiled bool) int {
-	if tiled {
-		return tileBytes
-	}
-	return 64
+// packing is that of one kind: in rows, or in tiles.
+type packing struct {
+	suffix string
+	tiled  bool
+	second int // where the second half of a group of two lines goes
 }
 
-// suffix tells the packing of tiles from that of rows.
-func suffix(tiled bool) string {
-	if tiled {
-		return "Tiles"
-	}
-	return ""
-}
-
-func packName(what string, isa simd.ISA, tiled bool) string {
-	return "narrowPack" + what + suffix(tiled) + camel(isa.Name)
-}
+var packings = []packing{{"", false, 64}, {"Tiles", true, tileBytes}}
 
 // packPairs interleaves 32 columns of two rows of 16 bits.
-func packPairs(c *build.Context, tiled bool) {
-	lanes := order(c, "pairOrder"+suffix(tiled), func(add func(Constant, int)) {
+func packPairs(c *build.Context) {
+	lanes := order(c, "pairOrder", func(add func(Constant, int)) {
 		for i := range uint64(4) {
 			add(U64(i), 8)
 			add(U64(4+i), 8)
 		}
 	})
-	packLoop(c, packName("Pairs", simd.AVX512, tiled), tiled, func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
-		for i := range 2 {
-			c.VPERMQ(Mem{Base: src}, reg.Z4, simd.AVX512.V(i))
-			row()
-		}
-		c.VPUNPCKLWD(reg.Z1, reg.Z0, reg.Z2)
-		c.VPUNPCKHWD(reg.Z1, reg.Z0, reg.Z3)
-		c.VMOVDQU64(reg.Z2, Mem{Base: dst})
-		c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: second(tiled)})
-	}, 128)
+	for _, p := range packings {
+		packLoop(c, "narrowPackPairs"+p.suffix+"AVX512", p.tiled, func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
+			for i := range 2 {
+				c.VPERMQ(Mem{Base: src}, reg.Z4, simd.AVX512.V(i))
+				row()
+			}
+			c.VPUNPCKLWD(reg.Z1, reg.Z0, reg.Z2)
+			c.VPUNPCKHWD(reg.Z1, reg.Z0, reg.Z3)
+			c.VMOVDQU64(reg.Z2, Mem{Base: dst})
+			c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: p.second})
+		}, 128)
+	}
 }
 
-// packQuads interleaves the columns of four rows of bytes: 32 with AVX-512, 16
-// else. Behind it stands the sum of columns that VPDPBUSD needs.
-func packQuads(c *build.Context, isa simd.ISA, tiled bool) {
-	name := packName("Quads", isa, tiled)
+// packQuads interleaves the columns of four rows of bytes: 32 with AVX-512, 16 else.
+func packQuads(c *build.Context, isa simd.ISA) {
 	if isa.Bytes == 32 {
-		packLoop(c, name, tiled, func() {}, func(dst, src reg.GPPhysical, row func()) {
+		packLoop(c, "narrowPackQuadsAVX2", false, func() {}, func(dst, src reg.GPPhysical, row func()) {
 			x := func(i int) reg.VecPhysical { return isa.V(i).AsX().(reg.VecPhysical) }
 			for i := range 4 {
 				c.VMOVDQU(Mem{Base: src}, x(i))
@@ -159,15 +148,17 @@ func packQuads(c *build.Context, isa simd.ISA, tiled bool) {
 				c.VMOVDQU(x(1), Mem{Base: dst, Disp: 32*i + 16})
 			}
 		}, 64)
-	} else {
-		lanes := order(c, "quadOrder"+suffix(tiled), func(add func(Constant, int)) {
-			for i := range uint32(4) {
-				for _, lane := range []uint32{i, 4 + i, i, 4 + i} {
-					add(U32(lane), 4)
-				}
+		return
+	}
+	lanes := order(c, "quadOrder", func(add func(Constant, int)) {
+		for i := range uint32(4) {
+			for _, lane := range []uint32{i, 4 + i, i, 4 + i} {
+				add(U32(lane), 4)
 			}
-		})
-		packLoop(c, name, tiled, func() { c.VMOVDQU64(lanes, reg.Z8) }, func(dst, src reg.GPPhysical, row func()) {
+		}
+	})
+	for _, p := range packings {
+		packLoop(c, "narrowPackQuads"+p.suffix+"AVX512", p.tiled, func() { c.VMOVDQU64(lanes, reg.Z8) }, func(dst, src reg.GPPhysical, row func()) {
 			for i := range 4 {
 				c.VMOVDQU(Mem{Base: src}, isa.V(i).AsY())
 				c.VPERMD(isa.V(i), reg.Z8, isa.V(i))
@@ -178,7 +169,7 @@ func packQuads(c *build.Context, isa simd.ISA, tiled bool) {
 			c.VPUNPCKLWD(reg.Z5, reg.Z4, reg.Z6)
 			c.VPUNPCKHWD(reg.Z5, reg.Z4, reg.Z7)
 			c.VMOVDQU64(reg.Z6, Mem{Base: dst})
-			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: second(tiled)})
+			c.VMOVDQU64(reg.Z7, Mem{Base: dst, Disp: p.second})
 		}, 128)
 	}
 }
