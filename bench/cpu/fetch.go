@@ -16,7 +16,7 @@ type run struct {
 type fetchList struct {
 	head run
 	n    int
-	runs [32]run
+	runs [96]run
 }
 
 func (f *fetchList) clear() { f.n = 0 }

@@ -7,10 +7,13 @@ import (
 
 // gemm is the plan of C = A*B for one shape, element type and instruction set: five
 // loops around a micro-kernel, after BLIS. From the outside: blocks of mc rows,
-// blocks of kc steps of k (A is packed, all workers together), each worker's
-// blocks of nc columns (B is packed, by each worker into its own L2), panels of
-// A, panels of B. While a block of B is used, the one that follows it is packed, a few
-// rows after each panel of A, so that no row of tiles waits for memory.
+// blocks of kc steps of k, blocks of nc columns, panels of A, panels of B. A panel of A is
+// packed right before its first use. While a block of B is used, the one that follows it is
+// packed, a few rows after each panel of A, so that no row of tiles waits for memory.
+//
+// Each worker packs what it needs into its own L2, though others in its row or column of the
+// grid pack the same: so none waits for another, and none reads what is in the caches of another.
+// On two cores that took up to 4% less time than to pack A together.
 //
 // The plan is immutable; what a run writes is in its scratch.
 type gemm[T float] struct {
@@ -19,7 +22,7 @@ type gemm[T float] struct {
 	grid
 	m, n, k int
 	// reuse says that a packed panel of A is used for one row of tiles only, so that
-	// the next one may take its place, in the cache.
+	// the next one takes its place, in the cache.
 	reuse bool
 	// shares are the parts of the workers where the matrices are too small to be
 	// packed; else nil.
@@ -50,7 +53,7 @@ func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int)
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
 	size := int(unsafe.Sizeof(T(0)))
-	g.planSmall(b.kc*b.nc*size, 2*b.kc*b.mc*size)
+	g.planSmall(b.kc*b.nc*size*4/3, 2*b.kc*b.mc*size)
 	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
 	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
 	// Where C is narrow, the block of B becomes higher: A is read in longer runs.
@@ -64,25 +67,20 @@ func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int)
 
 // gemmScratch is the memory that one run at a time works in.
 type gemmScratch[T float] struct {
-	a [2][]T // packed blocks of A, written in turn; one if each has a slot of it
-	b [][]T  // each worker's packed block of B, and the one that follows
-	c [][]T  // each worker's tile at the edge of C
+	a [][]T // each worker's packed panels of a block of A
+	b [][]T // each worker's packed block of B, and the one that follows
+	c [][]T // each worker's tile at the edge of C
 	// fetch is each worker's list of what comes next.
 	fetch []*fetchList
 }
 
 func (g *gemm[T]) threads() int { return g.rows * g.cols }
 
-// slot is what a worker needs for its own panels of a block of A.
-func (g *gemm[T]) slot() int {
-	return ceilDiv(newPanels(g.mc, g.mr).n, g.rows) * g.mr * g.kc
-}
-
-// lengths are the sizes of the buffers of each kind, in whole cache lines.
-func (g *gemm[T]) lengths() (a [2]int, b, c int) {
-	a = [2]int{lines[T](g.mc * g.kc), lines[T](g.mc * g.kc)}
-	if g.cols == 1 {
-		a = [2]int{lines[T](g.rows * g.slot()), 0}
+// lengths are the sizes of a worker's buffers of each kind, in whole cache lines.
+func (g *gemm[T]) lengths() (a, b, c int) {
+	a = g.mr * g.kc
+	if !g.reuse {
+		a *= ceilDiv(newPanels(g.mc, g.mr).n, g.rows)
 	}
 	b, c = 2*g.nc*g.kc, g.mr*g.nr
 	if g.m <= skinnyRows {
@@ -93,13 +91,13 @@ func (g *gemm[T]) lengths() (a [2]int, b, c int) {
 		ab, block := g.lowLengths()
 		b, c = max(b, ab), max(c, block)
 	}
-	return a, lines[T](b), lines[T](c)
+	return lines[T](a), lines[T](b), lines[T](c)
 }
 
 // scratchBytes is the size of the memory that newScratch wants.
 func (g *gemm[T]) scratchBytes() int64 {
 	a, b, c := g.lengths()
-	return int64(a[0]+a[1]+g.threads()*(b+c)) * int64(unsafe.Sizeof(T(0)))
+	return int64(g.threads()*(a+b+c)) * int64(unsafe.Sizeof(T(0)))
 }
 
 // newScratch cuts mem, aligned to 64 bytes, into buffers.
@@ -109,9 +107,10 @@ func (g *gemm[T]) newScratch(mem []byte) (*gemmScratch[T], error) {
 	}
 	rest := cutter[T]{as[T](mem)}
 	a, b, c := g.lengths()
-	s := &gemmScratch[T]{a: [2][]T{rest.cut(a[0]), rest.cut(a[1])}}
+	s := &gemmScratch[T]{}
 	for range g.threads() {
-		s.b, s.c, s.fetch = append(s.b, rest.cut(b)), append(s.c, rest.cut(c)), append(s.fetch, new(fetchList))
+		s.a, s.b, s.c = append(s.a, rest.cut(a)), append(s.b, rest.cut(b)), append(s.c, rest.cut(c))
+		s.fetch = append(s.fetch, new(fetchList))
 	}
 	return s, nil
 }
@@ -128,15 +127,15 @@ func plain[T float](m matrix[T]) operand[T] { return operand[T]{matrix: m} }
 // run computes C. All workers of the team call it with the same arguments; a
 // barrier must follow before another reads C or writes the inputs.
 func (g *gemm[T]) run(w *worker, s *gemmScratch[T], a, b operand[T], c matrix[T], epi epilogue[T]) {
-	g.compute(w.id, w.barrier, s, &a, &b, &c, epi)
+	g.compute(w.id, s, &a, &b, &c, epi)
 }
 
 // serial computes C on the calling worker alone, for a plan of one thread.
 func (g *gemm[T]) serial(s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
-	g.compute(0, nil, s, a, b, c, epi)
+	g.compute(0, s, a, b, c, epi)
 }
 
-func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
+func (g *gemm[T]) compute(id int, s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	switch {
 	case g.small(a, b):
 		g.computeSmall(id, a, b, c, epi)
@@ -145,19 +144,14 @@ func (g *gemm[T]) compute(id int, barrier func(), s *gemmScratch[T], a, b *opera
 	case g.skinny(a, b):
 		g.computeSkinny(id, s, a.matrix, b.matrix, *c, epi)
 	default:
-		g.computePacked(id, barrier, s, a, b, *c, epi)
+		g.computePacked(id, s, a, b, *c, epi)
 	}
 }
 
 // computePacked computes a worker's part of C on packed copies of A and B.
-func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b *operand[T], c matrix[T], epi epilogue[T]) {
+func (g *gemm[T]) computePacked(id int, s *gemmScratch[T], a, b *operand[T], c matrix[T], epi epilogue[T]) {
 	row, col := id/g.cols, id%g.cols
 	j0, j1 := part(g.n, g.nr, col, g.cols)
-	// A worker that alone reads its panels of A packs each right before its first
-	// use; else all pack together, and none may start before all have packed.
-	own := a.packed == nil && g.cols == 1
-	slot := g.slot() * row
-	turn := 0
 	bs := g.blockB(0, j0, j1)
 	half := len(s.b[id]) / 2
 	bp, spare := s.b[id][:half], s.b[id][half:]
@@ -168,25 +162,14 @@ func (g *gemm[T]) computePacked(id int, barrier func(), s *gemmScratch[T], a, b 
 		ps := newPanels(min(g.mc, g.m-ic), g.mr)
 		for pc := 0; pc < g.k; pc += g.kc {
 			kc := min(g.kc, g.k-pc)
-			var ap []T
-			switch {
-			case a.packed != nil:
+			ap := s.a[id]
+			if a.packed != nil {
 				ap = a.packed[ic*g.k+pc*ps.m:][:ps.m*kc]
-			case own:
-				ap = s.a[0][slot:]
-			default:
-				ap = s.a[turn]
-				turn = 1 - turn
-				first, last := part(ps.n, 1, id, g.threads())
-				g.packA(ap, a.matrix, ic, pc, kc, ps, first, last)
-				if barrier != nil {
-					barrier()
-				}
 			}
 			for jc := j0; jc < j1; jc += g.nc {
 				t := block[T]{blockB: bs, ic: ic, panels: ps, add: pc > 0 || g.accumulate, b: b, fetch: s.fetch[id]}
 				t.first, t.last = part(ps.n, 1, row, g.rows)
-				if own {
+				if a.packed == nil {
 					t.base, _ = ps.rows(t.first)
 					if jc == j0 {
 						t.pack = &a.matrix
@@ -321,8 +304,8 @@ func (g *gemm[T]) rowOfTiles(t *block[T], i int, ap, bp []T, c matrix[T], edge [
 }
 
 // ahead lists what the kernel fetches while it works on panel i of A: rows of the next
-// block of B, and the next panel of A, from where it is packed, or from where it is to
-// where it will be packed.
+// block of B, and where they will be packed, and the next panel of A, from where it is packed, or
+// from where it is to where it will be packed.
 func (g *gemm[T]) ahead(t *block[T], i int, ap []T) *run {
 	if t.fetch == nil {
 		return nil
@@ -338,6 +321,10 @@ func (g *gemm[T]) ahead(t *block[T], i int, ap []T) *run {
 		case !t.b.trans:
 			for p := lo; p < hi; p++ {
 				t.fetch.add(unsafe.Pointer(&t.b.data[(t.next.pc+p)*t.b.ld+t.next.jc]), t.next.cols*size)
+			}
+			for j := 0; lo < hi && j < t.next.cols; j += g.nr {
+				width := ceilDiv(min(g.nr, t.next.cols-j), g.vl) * g.vl
+				t.fetch.add(unsafe.Pointer(&t.spare[j*t.next.kc+lo*width]), (hi-lo)*width*size)
 			}
 		}
 	}

@@ -18,9 +18,9 @@ type blocking struct{ mc, kc, nc int }
 
 // newBlocking follows Low, Igual, Smith and Quintana-Orti, "Analytical modeling is
 // enough for high-performance BLIS" (2016), with A and B exchanged, as the tile
-// is wider than high: the block of B that all rows of tiles share (kc x nc) takes half of
+// is wider than high: the block of B that all rows of tiles share (kc x nc) takes 3/8 of
 // L2, and the block of A that the workers share (mc x kc) a quarter of L3. The block of B
-// that is packed meanwhile is used only once before its time, so that it leaves L2 first.
+// that is packed meanwhile takes as much, and what both are read and written beside the rest.
 //
 // In one respect measurements say otherwise: kc is not what L1 holds of the panels
 // (the model's choice would be 350 fp32 on Skylake-SP), but a sixteenth of L2 for a
@@ -29,8 +29,8 @@ type blocking struct{ mc, kc, nc int }
 func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 	l2, l3 := orElse(c.L2, typicalCaches.L2), orElse(c.L3, typicalCaches.L3)
 	size := int(unsafe.Sizeof(T(0)))
-	kc := clamp(l2/16/(k.nr*size)/32*32, 64, 512)
-	nc := clamp(l2/2/(kc*size)/k.nr*k.nr, k.nr, 4096)
+	kc := clamp(l2/16/(k.nr*size)/32*32, 64, 768)
+	nc := clamp(l2*3/8/(kc*size)/k.nr*k.nr, k.nr, 4096)
 	mc := clamp(l3/4/(kc*size)/k.mr*k.mr, 4*k.mr, 4096)
 	return blocking{mc, kc, nc}
 }
@@ -79,9 +79,8 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 type grid struct{ rows, cols int }
 
 // newGrid chooses the division with the least time for the slowest worker. To pack
-// an element of B takes as long as to use it for 1.5*nr rows, and each worker packs
-// its own columns. An element of A likewise, where a worker alone uses its rows;
-// else all pack A together, which meets cold caches and a barrier: 2.5*nr.
+// an element of B takes as long as to use it for 1.5*nr rows, and an element of A likewise, and
+// each worker packs its own rows and columns.
 func newGrid(threads, m, n, mr, nr int) grid {
 	best, least := grid{1, threads}, 0
 	for rows := 1; rows <= threads; rows++ {
@@ -91,12 +90,7 @@ func newGrid(threads, m, n, mr, nr int) grid {
 		cols := threads / rows
 		m1 := min(ceilDiv(ceilDiv(m, mr), rows)*mr, m)
 		n1 := min(ceilDiv(ceilDiv(n, nr), cols), ceilDiv(n, nr)) * nr
-		t := 2*m1*n1 + 3*nr*n1
-		if cols == 1 {
-			t += 3 * nr * m1
-		} else {
-			t += 5 * nr * m / threads
-		}
+		t := 2*m1*n1 + 3*nr*(m1+n1)
 		if least == 0 || t < least {
 			best, least = grid{rows, cols}, t
 		}

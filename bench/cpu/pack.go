@@ -87,8 +87,7 @@ func (g *gemm[T]) packRowsB(dst []T, b matrix[T], p0, kc, j0, j1, first, last in
 	}
 }
 
-// packRows is the number of rows that packB copies at a time; copyRows fetches
-// those of the next time.
+// packRows is the number of rows that packB copies at a time.
 const packRows = 4
 
 // transposed writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k.

@@ -64,7 +64,7 @@ check:
 	RET
 
 // func sgemmCopyRowsAVX2(dst *float32, src *float32, lds int, k int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·sgemmCopyRowsAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), DX
@@ -74,15 +74,13 @@ TEXT ·sgemmCopyRowsAVX2(SB), NOSPLIT, $0-32
 	JMP  check
 
 loop:
-	PREFETCHT0 (DX)(CX*4)
-	PREFETCHT0 32(DX)(CX*4)
-	VMOVUPS    (DX), Y0
-	VMOVUPS    32(DX), Y1
-	VMOVUPS    Y0, (DI)
-	VMOVUPS    Y1, 32(DI)
-	ADDQ       CX, DX
-	ADDQ       $0x00000040, DI
-	DECQ       R8
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    CX, DX
+	ADDQ    $0x00000040, DI
+	DECQ    R8
 
 check:
 	TESTQ R8, R8

@@ -211,7 +211,7 @@ check:
 	RET
 
 // func sgemmCopyRowsAVX512(dst *float32, src *float32, lds int, k int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·sgemmCopyRowsAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), DX
@@ -221,15 +221,13 @@ TEXT ·sgemmCopyRowsAVX512(SB), NOSPLIT, $0-32
 	JMP  check
 
 loop:
-	PREFETCHT0 (DX)(CX*4)
-	PREFETCHT0 64(DX)(CX*4)
-	VMOVUPS    (DX), Z0
-	VMOVUPS    64(DX), Z1
-	VMOVUPS    Z0, (DI)
-	VMOVUPS    Z1, 64(DI)
-	ADDQ       CX, DX
-	ADDQ       $0x00000080, DI
-	DECQ       R8
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    CX, DX
+	ADDQ    $0x00000080, DI
+	DECQ    R8
 
 check:
 	TESTQ R8, R8

@@ -181,10 +181,6 @@ func (t target) copyRows(c *build.Context) {
 	c.JMP(LabelRef("check"))
 	c.Label("loop")
 	for j := range vecs {
-		// As far ahead as packB has rows in a group.
-		c.PREFETCHT0(Mem{Base: src, Index: lds, Scale: 4, Disp: j * t.Bytes})
-	}
-	for j := range vecs {
 		c.VMOVUPS(Mem{Base: src, Disp: j * t.Bytes}, t.V(j))
 	}
 	for j := range vecs {
