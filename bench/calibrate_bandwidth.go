@@ -280,30 +280,47 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	c.Device.Bandwidth[at] = e
 }
 
-// flagCached flags what is read from DRAM faster than it is on the plateau of the curve
-// of as many threads, its last two doublings: a part of it came from a cache, as where a
-// neighbour left the last level for a while. It runs when everything is measured.
+// flagCached flags what is faster than the plateau of its level: a part of it came from a cache nearer to the core, as
+// where the working set is not much larger than that, or where a neighbour left the last level for a while. It
+// runs when everything is measured.
 func (c *Calibrator) flagCached() {
-	fromDRAM := func(e schema.Bandwidth) bool { return e.Level == c.levels.outer && e.Pattern == "read" }
-	last, plateau := map[int]int64{}, map[int]float64{}
+	type place struct {
+		level   schema.Level
+		threads int
+	}
+	last := map[int]int64{} // working set of the curves, by number of threads
 	for _, e := range c.Device.Bandwidth {
-		if fromDRAM(e) {
+		if c.readsOuter(e) {
 			last[e.Threads] = max(last[e.Threads], e.WorkingSetBytes)
 		}
 	}
-	onPlateau := func(e schema.Bandwidth) bool { return 4*e.WorkingSetBytes >= last[e.Threads] }
+	// The plateau of DRAM is the last two doublings of the curve, that of a cache what is deep in it.
+	onPlateau := func(e schema.Bandwidth) bool {
+		if e.Level == c.levels.outer {
+			return 4*e.WorkingSetBytes >= last[e.Threads]
+		}
+		return c.levels.deep(e.Level, e.WorkingSetBytes, e.Threads)
+	}
+	counts := func(e schema.Bandwidth) bool { return e.Level != c.levels.outer || c.readsOuter(e) }
+	plateau := map[place]float64{}
 	for _, e := range c.Device.Bandwidth {
-		if fromDRAM(e) && onPlateau(e) {
-			plateau[e.Threads] = max(plateau[e.Threads], e.GBps.Best)
+		if at := (place{e.Level, e.Threads}); counts(e) && onPlateau(e) {
+			plateau[at] = max(plateau[at], e.GBps.Best)
 		}
 	}
 	for i := range c.Device.Bandwidth {
 		e := &c.Device.Bandwidth[i]
-		if fromDRAM(*e) && !onPlateau(*e) && e.GBps.Best > boundTolerance*plateau[e.Threads] && !slices.Contains(e.Warnings, schema.Cached) {
-			c.warn(schema.Cached, fmt.Sprintf("/bandwidth/%d", i), "%.1f GB/s are above the %.1f of the plateau", e.GBps.Best, plateau[e.Threads])
+		best := plateau[place{e.Level, e.Threads}]
+		if best > 0 && counts(*e) && !onPlateau(*e) && e.GBps.Best > boundTolerance*best && !slices.Contains(e.Warnings, schema.Cached) {
+			c.warn(schema.Cached, fmt.Sprintf("/bandwidth/%d", i), "%.1f GB/s are above the %.1f of the plateau of %s", e.GBps.Best, best, e.Level)
 			e.Warnings = append(e.Warnings, schema.Cached)
 		}
 	}
+}
+
+// readsOuter says that an entry is a point of a curve behind all caches.
+func (c *Calibrator) readsOuter(e schema.Bandwidth) bool {
+	return e.Level == c.levels.outer && e.Pattern == "read"
 }
 
 // orderBandwidth flags what is faster than an inner level can be: by the same

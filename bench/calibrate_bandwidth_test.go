@@ -46,6 +46,44 @@ func TestCachedReadsAreNotQuoted(t *testing.T) {
 	}
 }
 
+// What is not deep in its level is partly served by the one before, whatever the kernel: that is no rate of the level.
+func TestShallowWorkingSets(t *testing.T) {
+	l := claimedLevels(schema.CPUInfo{Cores: 2, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 48 << 10, SharedBy: 1, Count: 2},
+		{Level: 2, Type: "unified", SizeBytes: 2 << 20, SharedBy: 1, Count: 2},
+		{Level: 3, Type: "unified", SizeBytes: 480 << 20, SharedBy: 2, Count: 1},
+	}})
+	c := &Calibrator{levels: l}
+	entries := []struct {
+		level   schema.Level
+		pattern string
+		threads int
+		kib     int64
+		gbps    float64
+		want    bool
+	}{
+		{schema.L2, "read", 2, 128, 350, false}, {schema.L2, "read", 2, 512, 352, false},
+		{schema.L3, "read", 2, 5792, 80.9, true}, {schema.L3, "read", 2, 8192, 63.3, false}, {schema.L3, "copy", 2, 16384, 60.8, false},
+		{schema.L3, "read", 1, 2896, 37.1, true}, {schema.L3, "read4", 1, 4096, 37, true}, {schema.L3, "read", 1, 5792, 30.4, false},
+		{schema.L3, "read", 1, 8192, 30.4, false}, {schema.L3, "copy_nt", 1, 8192, 31.7, false},
+	}
+	for _, e := range entries {
+		c.Device.Bandwidth = append(c.Device.Bandwidth, schema.Bandwidth{
+			Level: e.level, Pattern: e.pattern, Threads: e.threads, WorkingSetBytes: e.kib << 10,
+			GBps: stat.Summarize([]float64{e.gbps}, stat.Larger),
+		})
+	}
+	c.flagCached()
+	for i, e := range entries {
+		if got := slices.Contains(c.Device.Bandwidth[i].Warnings, schema.Cached); got != e.want {
+			t.Errorf("%s of %d KiB in %s on %d threads, %g GB/s: cached %t, want %t", e.pattern, e.kib, e.level, e.threads, e.gbps, got, e.want)
+		}
+	}
+	if gbps, of := ceiling(c.Device.Bandwidth, schema.L3, 2, ""); gbps != 63.3 || of != "read" {
+		t.Errorf("the ceiling of L3 is %g GB/s of %s, want 63.3 of read", gbps, of)
+	}
+}
+
 // A point of the curve that fails costs none of the others, nor the levels that are read off it.
 func TestCurveWithoutAPoint(t *testing.T) {
 	points := func(fails int) (*Calibrator, error) {

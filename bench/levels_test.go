@@ -55,8 +55,8 @@ func TestLevels(t *testing.T) {
 		limited bool
 	}{
 		{schema.L1, 1, 8 << 30, 8 << 10, false},
-		{schema.L2, 2, 8 << 30, 128 << 10, false}, // twice L1: in L2, and not in L1
-		{schema.L3, 1, 8 << 30, 4 << 20, false},
+		{schema.L2, 2, 8 << 30, 256 << 10, false}, // four times L1: deep in L2
+		{schema.L3, 1, 8 << 30, 8 << 20, false},
 		{schema.DRAM, 2, 8 << 30, 512 << 20, false},
 		{schema.DRAM, 2, 900 << 20, 300 << 20, true},
 	} {

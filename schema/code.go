@@ -43,7 +43,7 @@ var codes = []struct {
 }{
 	{Implausible, "above 1.05 times what bounds it (the units at the measured clock, the register peak, the ports of L1), or faster than a level nearer to the core",
 		"no; the summary, the ceilings, `latency_tables` and the roofline leave it out, and --strict fails"},
-	{Cached, "above 1.05 times the rate of its level (the plateau of DRAM, or the best kernel of bandwidth): a part of the data came from a cache nearer to the core",
+	{Cached, "above 1.05 times the rate of its level (its plateau, or the best kernel of bandwidth): a part of the data came from a cache nearer to the core",
 		"as a time, but not as a rate of the level; the summary and the ceilings leave it out"},
 	{Throttled, "the clock moved by more than 3% across the case in every try, or the driver of a GPU held it down",
 		"with care"},
