@@ -6156,7 +6156,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF32AVX2(src *float32, y *float32, n int) float32
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
@@ -6171,18 +6171,26 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 	JLT     stripmaindone
 
 stripmain:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Y4
 	VMOVUPS     (CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y0
+	PREFETCHT1  8224(AX)(BX*1)
+	PREFETCHT1  8224(CX)(BX*1)
 	VMOVUPS     32(AX)(BX*1), Y4
 	VMOVUPS     32(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y1
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPS     64(AX)(BX*1), Y4
 	VMOVUPS     64(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y2
+	PREFETCHT1  8288(AX)(BX*1)
+	PREFETCHT1  8288(CX)(BX*1)
 	VMOVUPS     96(AX)(BX*1), Y4
 	VMOVUPS     96(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
@@ -6197,6 +6205,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Y4
 	VMOVUPS     (CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
@@ -6212,6 +6222,8 @@ stripsingledone:
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y4
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMASKMOVPS  (AX)(BX*1), Y4, Y5
 	VMASKMOVPS  (CX)(BX*1), Y4, Y4
 	VSUBPS      Y4, Y5, Y5

@@ -4830,42 +4830,42 @@ row:
 ntloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	VMOVUPS    64(DX), Z0
 	VMOVUPS    64(R9), Z1
-	PREFETCHT0 8256(R9)
+	PREFETCHT1 8256(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
 	VMOVUPS    128(R9), Z1
-	PREFETCHT0 8320(R9)
+	PREFETCHT1 8320(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
 	VMOVUPS    192(R9), Z1
-	PREFETCHT0 8384(R9)
+	PREFETCHT1 8384(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
 	VMOVUPS    256(R9), Z1
-	PREFETCHT0 8448(R9)
+	PREFETCHT1 8448(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
 	VMOVUPS    320(R9), Z1
-	PREFETCHT0 8512(R9)
+	PREFETCHT1 8512(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
 	VMOVUPS    384(R9), Z1
-	PREFETCHT0 8576(R9)
+	PREFETCHT1 8576(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
 	VMOVUPS    448(R9), Z1
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8640(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 448(AX)
 	ADDQ       $+512, AX
@@ -4882,7 +4882,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	ADDQ       $+64, AX
@@ -4915,14 +4915,14 @@ mainloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 8192(R9)
-	PREFETCHT0 8256(R9)
-	PREFETCHT0 8320(R9)
-	PREFETCHT0 8384(R9)
-	PREFETCHT0 8448(R9)
-	PREFETCHT0 8512(R9)
-	PREFETCHT0 8576(R9)
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8192(R9)
+	PREFETCHT1 8256(R9)
+	PREFETCHT1 8320(R9)
+	PREFETCHT1 8384(R9)
+	PREFETCHT1 8448(R9)
+	PREFETCHT1 8512(R9)
+	PREFETCHT1 8576(R9)
+	PREFETCHT1 8640(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMAXPS     Z3, Z2, Z2
 	VMAXPS     Z5, Z4, Z4
@@ -4953,7 +4953,7 @@ maindone:
 singleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
@@ -4971,7 +4971,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPS.Z  (DX), K1, Z0
 	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, K1, (AX)
 
@@ -5017,42 +5017,42 @@ row:
 ntloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	VMOVUPS    64(DX), Z0
 	VMOVUPS    64(R9), Z1
-	PREFETCHT0 8256(R9)
+	PREFETCHT1 8256(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
 	VMOVUPS    128(R9), Z1
-	PREFETCHT0 8320(R9)
+	PREFETCHT1 8320(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
 	VMOVUPS    192(R9), Z1
-	PREFETCHT0 8384(R9)
+	PREFETCHT1 8384(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
 	VMOVUPS    256(R9), Z1
-	PREFETCHT0 8448(R9)
+	PREFETCHT1 8448(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
 	VMOVUPS    320(R9), Z1
-	PREFETCHT0 8512(R9)
+	PREFETCHT1 8512(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
 	VMOVUPS    384(R9), Z1
-	PREFETCHT0 8576(R9)
+	PREFETCHT1 8576(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
 	VMOVUPS    448(R9), Z1
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8640(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, 448(AX)
 	ADDQ       $+512, AX
@@ -5069,7 +5069,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVNTPS   Z0, (AX)
 	ADDQ       $+64, AX
@@ -5102,14 +5102,14 @@ mainloop:
 	VMOVUPS    320(R9), Z11
 	VMOVUPS    384(R9), Z13
 	VMOVUPS    448(R9), Z15
-	PREFETCHT0 8192(R9)
-	PREFETCHT0 8256(R9)
-	PREFETCHT0 8320(R9)
-	PREFETCHT0 8384(R9)
-	PREFETCHT0 8448(R9)
-	PREFETCHT0 8512(R9)
-	PREFETCHT0 8576(R9)
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8192(R9)
+	PREFETCHT1 8256(R9)
+	PREFETCHT1 8320(R9)
+	PREFETCHT1 8384(R9)
+	PREFETCHT1 8448(R9)
+	PREFETCHT1 8512(R9)
+	PREFETCHT1 8576(R9)
+	PREFETCHT1 8640(R9)
 	VADDPS     Z1, Z0, Z0
 	VADDPS     Z3, Z2, Z2
 	VADDPS     Z5, Z4, Z4
@@ -5140,7 +5140,7 @@ maindone:
 singleloop:
 	VMOVUPS    (DX), Z0
 	VMOVUPS    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
@@ -5158,7 +5158,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPS.Z  (DX), K1, Z0
 	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, K1, (AX)
 
@@ -6207,28 +6207,28 @@ last:
 
 ntloop:
 	VMOVUPS    (DX), Z0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPS   Z0, (AX)
 	VMOVUPS    64(DX), Z0
-	PREFETCHT0 64(R9)
+	PREFETCHT1 64(R9)
 	VMOVNTPS   Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
-	PREFETCHT0 128(R9)
+	PREFETCHT1 128(R9)
 	VMOVNTPS   Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
-	PREFETCHT0 192(R9)
+	PREFETCHT1 192(R9)
 	VMOVNTPS   Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
-	PREFETCHT0 256(R9)
+	PREFETCHT1 256(R9)
 	VMOVNTPS   Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
-	PREFETCHT0 320(R9)
+	PREFETCHT1 320(R9)
 	VMOVNTPS   Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
-	PREFETCHT0 384(R9)
+	PREFETCHT1 384(R9)
 	VMOVNTPS   Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
-	PREFETCHT0 448(R9)
+	PREFETCHT1 448(R9)
 	VMOVNTPS   Z0, 448(AX)
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -6243,7 +6243,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS    (DX), Z0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPS   Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
@@ -7255,13 +7255,13 @@ row:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMAXPS           (R9)(R8*1), Z1, Z1
-	PREFETCHT0       64(R10)(R8*1)
+	PREFETCHT1       64(R10)(R8*1)
 	VMAXPS           64(R9)(R8*1), Z1, Z1
-	PREFETCHT0       128(R10)(R8*1)
+	PREFETCHT1       128(R10)(R8*1)
 	VMAXPS           128(R9)(R8*1), Z1, Z1
-	PREFETCHT0       192(R10)(R8*1)
+	PREFETCHT1       192(R10)(R8*1)
 	VMAXPS           192(R9)(R8*1), Z1, Z1
 	VMOVUPS          (BX)(R8*1), Z7
 	VMOVUPS          64(BX)(R8*1), Z10
@@ -7321,7 +7321,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMAXPS           (R9)(R8*1), Z1, Z1
 	VMOVUPS          (BX)(R8*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
@@ -7346,7 +7346,7 @@ expsingledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMOVUPS.Z        (R9)(R8*1), K1, Z7
 	VBROADCASTSS     vecConstf32avx512<>+200(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
@@ -7398,7 +7398,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF32AVX512(src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
@@ -7413,18 +7413,26 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 	JLT          stripmaindone
 
 stripmain:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Z4
 	VMOVUPS     (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z0
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8256(DX)(BX*1)
 	VMOVUPS     64(AX)(BX*1), Z4
 	VMOVUPS     64(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z1
+	PREFETCHT1  8320(AX)(BX*1)
+	PREFETCHT1  8320(DX)(BX*1)
 	VMOVUPS     128(AX)(BX*1), Z4
 	VMOVUPS     128(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z2
+	PREFETCHT1  8384(AX)(BX*1)
+	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPS     192(AX)(BX*1), Z4
 	VMOVUPS     192(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -7439,6 +7447,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Z4
 	VMOVUPS     (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -7454,6 +7464,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPS.Z   (AX)(BX*1), K1, Z4
 	VMOVUPS.Z   (DX)(BX*1), K1, Z5
 	VSUBPS      Z5, Z4, Z4
@@ -7619,8 +7631,17 @@ row:
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
-	CMPQ          n+56(FP), $+2048
-	JG            alone
+	CMPB          nt+68(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+56(FP), $+2048
+	JG   alone
+
+together:
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
@@ -7659,7 +7680,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    2048(BX), SI
+	LEAQ    8192(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -7668,10 +7689,10 @@ nextshifted:
 	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z2, Z2
@@ -7726,7 +7747,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z2, Z2
@@ -7749,7 +7770,7 @@ bothntsingledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPS.Z   (BX)(R8*1), K1, Z12
 	VBLENDMPS   Z12, Z1, K1, Z12
 	VSUBPS      Z1, Z12, Z12
@@ -7880,10 +7901,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -7922,7 +7943,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -7941,7 +7962,7 @@ alonentsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS.Z   (DX)(R8*1), K1, Z1
 	VMOVUPS.Z   (R9)(R8*1), K1, Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8225,8 +8246,17 @@ turned:
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          n+80(FP), $+2048
-	JG            alone
+	CMPQ          room+40(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+80(FP), $+2048
+	JG   alone
+
+together:
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
@@ -8271,7 +8301,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    2048(BX), SI
+	LEAQ    8192(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -8280,14 +8310,14 @@ nextshifted:
 	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  2112(R11)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  2176(R11)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
-	PREFETCHT0  2240(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  8320(R11)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
+	PREFETCHT1  8384(R11)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VMOVUPS     (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -8354,8 +8384,8 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VMOVUPS     (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -8381,8 +8411,8 @@ bothntsingledone:
 	SHLQ        CL, R13
 	DECQ        R13
 	KMOVW       R13, K1
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
 	VMOVUPS.Z   (BX)(R8*1), K1, Z12
 	VMOVUPS.Z   (R11)(R8*1), K1, Z13
 	VADDPS      Z13, Z12, Z12
@@ -8550,10 +8580,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8592,7 +8622,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8611,7 +8641,7 @@ alonentsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS.Z   (DX)(R8*1), K1, Z1
 	VMOVUPS.Z   (R9)(R8*1), K1, Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8630,10 +8660,10 @@ alonekept:
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8672,7 +8702,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS     (DX)(R8*1), Z1
 	VMOVUPS     (R9)(R8*1), Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8691,7 +8721,7 @@ alonesingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPS.Z   (DX)(R8*1), K1, Z1
 	VMOVUPS.Z   (R9)(R8*1), K1, Z2
 	VSUBPS      Z10, Z1, Z1
@@ -8793,30 +8823,39 @@ row:
 	VDIVPS        Z1, Z5, Z5
 	DECQ          m+40(FP)
 	JZ            alone
-	CMPQ          n+48(FP), $+2048
-	JG            alone
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	CMPB          nt+60(FP), $0x00
-	JEQ           bothkept
+	JEQ           kept
 	TESTQ         $0x0000003f, AX
-	JNE           bothkept
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
-	MOVQ          n+48(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+64, CX
-	JLT           bothntmaindone
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+48(FP), $+2048
+	JG   alone
+
+together:
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	CMPB         nt+60(FP), $0x00
+	JEQ          bothkept
+	TESTQ        $0x0000003f, AX
+	JNE          bothkept
+	LEAQ         (BX)(DI*1), CX
+	LEAQ         8192(BX), SI
+	CMPQ         SI, CX
+	CMOVQLT      CX, SI
+	MOVQ         n+48(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     64(BX)(R8*1), Z6
@@ -8855,7 +8894,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     (DX)(R8*1), Z6
@@ -8874,7 +8913,7 @@ bothntsingledone:
 	SHLQ        CL, R10
 	DECQ        R10
 	KMOVW       R10, K1
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPS.Z   (BX)(R8*1), K1, Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS.Z   (DX)(R8*1), K1, Z6
@@ -8975,10 +9014,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (BX)(R8*1)
-	PREFETCHT0 64(BX)(R8*1)
-	PREFETCHT0 128(BX)(R8*1)
-	PREFETCHT0 192(BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
+	PREFETCHT1 64(BX)(R8*1)
+	PREFETCHT1 128(BX)(R8*1)
+	PREFETCHT1 192(BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
 	VMOVUPS    (R9)(R8*1), Z2
 	VMULPS     Z5, Z1, Z1
@@ -9009,7 +9048,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
 	VMOVUPS    (R9)(R8*1), Z2
 	VMULPS     Z5, Z1, Z1
@@ -9026,7 +9065,7 @@ alonentsingledone:
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
-	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
 	VMOVUPS.Z  (DX)(R8*1), K1, Z1
 	VMOVUPS.Z  (R9)(R8*1), K1, Z2
 	VMULPS     Z5, Z1, Z1

@@ -7089,7 +7089,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF64AVX2(src *float64, y *float64, n int) float64
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
@@ -7104,18 +7104,26 @@ TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
 	JLT     stripmaindone
 
 stripmain:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Y4
 	VMOVUPD     (CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y0
+	PREFETCHT1  8224(AX)(BX*1)
+	PREFETCHT1  8224(CX)(BX*1)
 	VMOVUPD     32(AX)(BX*1), Y4
 	VMOVUPD     32(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y1
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPD     64(AX)(BX*1), Y4
 	VMOVUPD     64(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y2
+	PREFETCHT1  8288(AX)(BX*1)
+	PREFETCHT1  8288(CX)(BX*1)
 	VMOVUPD     96(AX)(BX*1), Y4
 	VMOVUPD     96(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
@@ -7130,6 +7138,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Y4
 	VMOVUPD     (CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
@@ -7145,6 +7155,8 @@ stripsingledone:
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y4
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(CX)(BX*1)
 	VMASKMOVPD  (AX)(BX*1), Y4, Y5
 	VMASKMOVPD  (CX)(BX*1), Y4, Y4
 	VSUBPD      Y4, Y5, Y5

@@ -5930,42 +5930,42 @@ row:
 ntloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	VMOVUPD    64(DX), Z0
 	VMOVUPD    64(R9), Z1
-	PREFETCHT0 8256(R9)
+	PREFETCHT1 8256(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
 	VMOVUPD    128(R9), Z1
-	PREFETCHT0 8320(R9)
+	PREFETCHT1 8320(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
 	VMOVUPD    192(R9), Z1
-	PREFETCHT0 8384(R9)
+	PREFETCHT1 8384(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
 	VMOVUPD    256(R9), Z1
-	PREFETCHT0 8448(R9)
+	PREFETCHT1 8448(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
 	VMOVUPD    320(R9), Z1
-	PREFETCHT0 8512(R9)
+	PREFETCHT1 8512(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
 	VMOVUPD    384(R9), Z1
-	PREFETCHT0 8576(R9)
+	PREFETCHT1 8576(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
 	VMOVUPD    448(R9), Z1
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8640(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 448(AX)
 	ADDQ       $+512, AX
@@ -5982,7 +5982,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
@@ -6015,14 +6015,14 @@ mainloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 8192(R9)
-	PREFETCHT0 8256(R9)
-	PREFETCHT0 8320(R9)
-	PREFETCHT0 8384(R9)
-	PREFETCHT0 8448(R9)
-	PREFETCHT0 8512(R9)
-	PREFETCHT0 8576(R9)
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8192(R9)
+	PREFETCHT1 8256(R9)
+	PREFETCHT1 8320(R9)
+	PREFETCHT1 8384(R9)
+	PREFETCHT1 8448(R9)
+	PREFETCHT1 8512(R9)
+	PREFETCHT1 8576(R9)
+	PREFETCHT1 8640(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMAXPD     Z3, Z2, Z2
 	VMAXPD     Z5, Z4, Z4
@@ -6053,7 +6053,7 @@ maindone:
 singleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
@@ -6071,7 +6071,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPD.Z  (DX), K1, Z0
 	VMOVUPD.Z  (R9), K1, Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VMAXPD     Z1, Z0, Z0
 	VMOVUPD    Z0, K1, (AX)
 
@@ -6117,42 +6117,42 @@ row:
 ntloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	VMOVUPD    64(DX), Z0
 	VMOVUPD    64(R9), Z1
-	PREFETCHT0 8256(R9)
+	PREFETCHT1 8256(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
 	VMOVUPD    128(R9), Z1
-	PREFETCHT0 8320(R9)
+	PREFETCHT1 8320(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
 	VMOVUPD    192(R9), Z1
-	PREFETCHT0 8384(R9)
+	PREFETCHT1 8384(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
 	VMOVUPD    256(R9), Z1
-	PREFETCHT0 8448(R9)
+	PREFETCHT1 8448(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
 	VMOVUPD    320(R9), Z1
-	PREFETCHT0 8512(R9)
+	PREFETCHT1 8512(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
 	VMOVUPD    384(R9), Z1
-	PREFETCHT0 8576(R9)
+	PREFETCHT1 8576(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
 	VMOVUPD    448(R9), Z1
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8640(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, 448(AX)
 	ADDQ       $+512, AX
@@ -6169,7 +6169,7 @@ ntdone:
 ntsingleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
@@ -6202,14 +6202,14 @@ mainloop:
 	VMOVUPD    320(R9), Z11
 	VMOVUPD    384(R9), Z13
 	VMOVUPD    448(R9), Z15
-	PREFETCHT0 8192(R9)
-	PREFETCHT0 8256(R9)
-	PREFETCHT0 8320(R9)
-	PREFETCHT0 8384(R9)
-	PREFETCHT0 8448(R9)
-	PREFETCHT0 8512(R9)
-	PREFETCHT0 8576(R9)
-	PREFETCHT0 8640(R9)
+	PREFETCHT1 8192(R9)
+	PREFETCHT1 8256(R9)
+	PREFETCHT1 8320(R9)
+	PREFETCHT1 8384(R9)
+	PREFETCHT1 8448(R9)
+	PREFETCHT1 8512(R9)
+	PREFETCHT1 8576(R9)
+	PREFETCHT1 8640(R9)
 	VADDPD     Z1, Z0, Z0
 	VADDPD     Z3, Z2, Z2
 	VADDPD     Z5, Z4, Z4
@@ -6240,7 +6240,7 @@ maindone:
 singleloop:
 	VMOVUPD    (DX), Z0
 	VMOVUPD    (R9), Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
@@ -6258,7 +6258,7 @@ singledone:
 	KMOVW      R11, K1
 	VMOVUPD.Z  (DX), K1, Z0
 	VMOVUPD.Z  (R9), K1, Z1
-	PREFETCHT0 8192(R9)
+	PREFETCHT1 8192(R9)
 	VADDPD     Z1, Z0, Z0
 	VMOVUPD    Z0, K1, (AX)
 
@@ -7483,28 +7483,28 @@ last:
 
 ntloop:
 	VMOVUPD    (DX), Z0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPD   Z0, (AX)
 	VMOVUPD    64(DX), Z0
-	PREFETCHT0 64(R9)
+	PREFETCHT1 64(R9)
 	VMOVNTPD   Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
-	PREFETCHT0 128(R9)
+	PREFETCHT1 128(R9)
 	VMOVNTPD   Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
-	PREFETCHT0 192(R9)
+	PREFETCHT1 192(R9)
 	VMOVNTPD   Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
-	PREFETCHT0 256(R9)
+	PREFETCHT1 256(R9)
 	VMOVNTPD   Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
-	PREFETCHT0 320(R9)
+	PREFETCHT1 320(R9)
 	VMOVNTPD   Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
-	PREFETCHT0 384(R9)
+	PREFETCHT1 384(R9)
 	VMOVNTPD   Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
-	PREFETCHT0 448(R9)
+	PREFETCHT1 448(R9)
 	VMOVNTPD   Z0, 448(AX)
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -7519,7 +7519,7 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPD    (DX), Z0
-	PREFETCHT0 (R9)
+	PREFETCHT1 (R9)
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
@@ -8571,13 +8571,13 @@ row:
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMAXPD           (R9)(R8*1), Z1, Z1
-	PREFETCHT0       64(R10)(R8*1)
+	PREFETCHT1       64(R10)(R8*1)
 	VMAXPD           64(R9)(R8*1), Z1, Z1
-	PREFETCHT0       128(R10)(R8*1)
+	PREFETCHT1       128(R10)(R8*1)
 	VMAXPD           128(R9)(R8*1), Z1, Z1
-	PREFETCHT0       192(R10)(R8*1)
+	PREFETCHT1       192(R10)(R8*1)
 	VMAXPD           192(R9)(R8*1), Z1, Z1
 	VMOVUPD          (BX)(R8*1), Z7
 	VMOVUPD          64(BX)(R8*1), Z10
@@ -8657,7 +8657,7 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMAXPD           (R9)(R8*1), Z1, Z1
 	VMOVUPD          (BX)(R8*1), Z7
 	VFMSUB213PD      Z2, Z0, Z7
@@ -8687,7 +8687,7 @@ expsingledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	PREFETCHT0       (R10)(R8*1)
+	PREFETCHT1       (R10)(R8*1)
 	VMOVUPD.Z        (R9)(R8*1), K1, Z7
 	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
@@ -8747,7 +8747,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF64AVX512(src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
@@ -8762,18 +8762,26 @@ TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
 	JLT          stripmaindone
 
 stripmain:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Z4
 	VMOVUPD     (DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z0
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8256(DX)(BX*1)
 	VMOVUPD     64(AX)(BX*1), Z4
 	VMOVUPD     64(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z1
+	PREFETCHT1  8320(AX)(BX*1)
+	PREFETCHT1  8320(DX)(BX*1)
 	VMOVUPD     128(AX)(BX*1), Z4
 	VMOVUPD     128(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z2
+	PREFETCHT1  8384(AX)(BX*1)
+	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPD     192(AX)(BX*1), Z4
 	VMOVUPD     192(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -8788,6 +8796,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Z4
 	VMOVUPD     (DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -8803,6 +8813,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
+	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8192(DX)(BX*1)
 	VMOVUPD.Z   (AX)(BX*1), K1, Z4
 	VMOVUPD.Z   (DX)(BX*1), K1, Z5
 	VSUBPD      Z5, Z4, Z4
@@ -8960,8 +8972,17 @@ row:
 	VDIVPD        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
-	CMPQ          n+56(FP), $+1024
-	JG            alone
+	CMPB          nt+72(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+56(FP), $+1024
+	JG   alone
+
+together:
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
@@ -8998,7 +9019,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    2048(BX), SI
+	LEAQ    8192(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -9007,10 +9028,10 @@ nextshifted:
 	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VSUBPD      Z1, Z12, Z12
 	VADDPD      Z12, Z2, Z2
@@ -9065,7 +9086,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VSUBPD      Z1, Z12, Z12
 	VADDPD      Z12, Z2, Z2
@@ -9088,7 +9109,7 @@ bothntsingledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPD.Z   (BX)(R8*1), K1, Z12
 	VBLENDMPD   Z12, Z1, K1, Z12
 	VSUBPD      Z1, Z12, Z12
@@ -9219,10 +9240,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9261,7 +9282,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9280,7 +9301,7 @@ alonentsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD.Z   (DX)(R8*1), K1, Z1
 	VMOVUPD.Z   (R9)(R8*1), K1, Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9558,8 +9579,17 @@ turned:
 	VDIVPD        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          n+80(FP), $+1024
-	JG            alone
+	CMPQ          room+40(FP), $0x00
+	JEQ           kept
+	TESTQ         $0x0000003f, AX
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+80(FP), $+1024
+	JG   alone
+
+together:
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
@@ -9602,7 +9632,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    2048(BX), SI
+	LEAQ    8192(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -9611,14 +9641,14 @@ nextshifted:
 	JLT     bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  2112(R11)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  2176(R11)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
-	PREFETCHT0  2240(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  8320(R11)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
+	PREFETCHT1  8384(R11)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VMOVUPD     (R11)(R8*1), Z13
 	VADDPD      Z13, Z12, Z12
@@ -9685,8 +9715,8 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VMOVUPD     (R11)(R8*1), Z13
 	VADDPD      Z13, Z12, Z12
@@ -9712,8 +9742,8 @@ bothntsingledone:
 	SHLQ        CL, R13
 	DECQ        R13
 	KMOVW       R13, K1
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  2048(R11)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  8192(R11)(R8*1)
 	VMOVUPD.Z   (BX)(R8*1), K1, Z12
 	VMOVUPD.Z   (R11)(R8*1), K1, Z13
 	VADDPD      Z13, Z12, Z12
@@ -9881,10 +9911,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9923,7 +9953,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9942,7 +9972,7 @@ alonentsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD.Z   (DX)(R8*1), K1, Z1
 	VMOVUPD.Z   (R9)(R8*1), K1, Z2
 	VSUBPD      Z10, Z1, Z1
@@ -9961,10 +9991,10 @@ alonekept:
 	JLT  alonemaindone
 
 alonemain:
-	PREFETCHT0  (BX)(R8*1)
-	PREFETCHT0  64(BX)(R8*1)
-	PREFETCHT0  128(BX)(R8*1)
-	PREFETCHT0  192(BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
+	PREFETCHT1  64(BX)(R8*1)
+	PREFETCHT1  128(BX)(R8*1)
+	PREFETCHT1  192(BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10003,7 +10033,7 @@ alonemaindone:
 	JLT  alonesingledone
 
 alonesingle:
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD     (DX)(R8*1), Z1
 	VMOVUPD     (R9)(R8*1), Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10022,7 +10052,7 @@ alonesingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT0  (BX)(R8*1)
+	PREFETCHT1  (BX)(R8*1)
 	VMOVUPD.Z   (DX)(R8*1), K1, Z1
 	VMOVUPD.Z   (R9)(R8*1), K1, Z2
 	VSUBPD      Z10, Z1, Z1
@@ -10122,30 +10152,39 @@ row:
 	VDIVPD        Z1, Z5, Z5
 	DECQ          m+40(FP)
 	JZ            alone
-	CMPQ          n+48(FP), $+1024
-	JG            alone
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	CMPB          nt+64(FP), $0x00
-	JEQ           bothkept
+	JEQ           kept
 	TESTQ         $0x0000003f, AX
-	JNE           bothkept
-	LEAQ          (BX)(DI*1), CX
-	LEAQ          2048(BX), SI
-	CMPQ          SI, CX
-	CMOVQLT       CX, SI
-	MOVQ          n+48(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+32, CX
-	JLT           bothntmaindone
+	JNE           kept
+	JMP           together
+
+kept:
+	CMPQ n+48(FP), $+1024
+	JG   alone
+
+together:
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	CMPB         nt+64(FP), $0x00
+	JEQ          bothkept
+	TESTQ        $0x0000003f, AX
+	JNE          bothkept
+	LEAQ         (BX)(DI*1), CX
+	LEAQ         8192(BX), SI
+	CMPQ         SI, CX
+	CMOVQLT      CX, SI
+	MOVQ         n+48(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+32, CX
+	JLT          bothntmaindone
 
 bothntmain:
-	PREFETCHT0  (SI)(R8*1)
-	PREFETCHT0  64(SI)(R8*1)
-	PREFETCHT0  128(SI)(R8*1)
-	PREFETCHT0  192(SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
+	PREFETCHT1  64(SI)(R8*1)
+	PREFETCHT1  128(SI)(R8*1)
+	PREFETCHT1  192(SI)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     64(BX)(R8*1), Z6
@@ -10184,7 +10223,7 @@ bothntmaindone:
 	JLT  bothntsingledone
 
 bothntsingle:
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     (DX)(R8*1), Z6
@@ -10203,7 +10242,7 @@ bothntsingledone:
 	SHLQ        CL, R10
 	DECQ        R10
 	KMOVW       R10, K1
-	PREFETCHT0  (SI)(R8*1)
+	PREFETCHT1  (SI)(R8*1)
 	VMOVUPD.Z   (BX)(R8*1), K1, Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD.Z   (DX)(R8*1), K1, Z6
@@ -10304,10 +10343,10 @@ alone:
 	JLT   alonentmaindone
 
 alonentmain:
-	PREFETCHT0 (BX)(R8*1)
-	PREFETCHT0 64(BX)(R8*1)
-	PREFETCHT0 128(BX)(R8*1)
-	PREFETCHT0 192(BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
+	PREFETCHT1 64(BX)(R8*1)
+	PREFETCHT1 128(BX)(R8*1)
+	PREFETCHT1 192(BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
 	VMOVUPD    (R9)(R8*1), Z2
 	VMULPD     Z5, Z1, Z1
@@ -10338,7 +10377,7 @@ alonentmaindone:
 	JLT  alonentsingledone
 
 alonentsingle:
-	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
 	VMOVUPD    (R9)(R8*1), Z2
 	VMULPD     Z5, Z1, Z1
@@ -10355,7 +10394,7 @@ alonentsingledone:
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
-	PREFETCHT0 (BX)(R8*1)
+	PREFETCHT1 (BX)(R8*1)
 	VMOVUPD.Z  (DX)(R8*1), K1, Z1
 	VMOVUPD.Z  (R9)(R8*1), K1, Z2
 	VMULPD     Z5, Z1, Z1

@@ -88,11 +88,9 @@ func (k *norm) rows() {
 	k.finish()
 	k.DECQ(k.argument("m"))
 	k.JZ(operand.LabelRef("alone"))
-	if !k.wide() {
-		k.skipUnlessPast("kept")
-		k.JMP(operand.LabelRef("together"))
-		k.Label("kept")
-	}
+	k.skipUnlessPast("kept")
+	k.JMP(operand.LabelRef("together"))
+	k.Label("kept")
 	k.CMPQ(k.argument("n"), operand.I32(longRow/k.size))
 	k.JG(operand.LabelRef("alone"))
 	k.Label("together")
@@ -126,7 +124,7 @@ func (k *norm) skipUnlessPast(label string) {
 func (k *norm) fetchBehind(nt bool) func(u int) {
 	distance, fetch := fetchDistance, func(m operand.Mem) { k.PREFETCHT0(m) }
 	if nt {
-		distance, fetch = k.farDistance(), k.fetchFar
+		distance, fetch = matrixDistance, k.fetchFar
 	}
 	behind := k.GP64()
 	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)

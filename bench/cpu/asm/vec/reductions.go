@@ -154,6 +154,9 @@ func (g *gen) rowDistance() {
 	acc := g.accumulate(g.num(0))
 	g.strip("strip", n, at, func(count int, mask *mask) {
 		for u := range count {
+			for _, p := range []reg.GPVirtual{src, y} {
+				g.fetchFar(operand.Mem{Base: p, Index: at, Scale: 1, Disp: matrixDistance + u*g.isa.Bytes})
+			}
 			x, z := g.vector(), g.vector()
 			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
 			g.get(operand.Mem{Base: y, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, z)
