@@ -288,9 +288,11 @@ func (c *Calibrator) flagCached() {
 		level   schema.Level
 		threads int
 	}
+	// Behind the caches only the curves have a plateau: other kernels take one working set.
+	counts := func(e schema.Bandwidth) bool { return e.Level != c.levels.outer || e.Pattern == "read" }
 	last := map[int]int64{} // working set of the curves, by number of threads
 	for _, e := range c.Device.Bandwidth {
-		if c.readsOuter(e) {
+		if e.Level == c.levels.outer && counts(e) {
 			last[e.Threads] = max(last[e.Threads], e.WorkingSetBytes)
 		}
 	}
@@ -301,7 +303,6 @@ func (c *Calibrator) flagCached() {
 		}
 		return c.levels.deep(e.Level, e.WorkingSetBytes, e.Threads)
 	}
-	counts := func(e schema.Bandwidth) bool { return e.Level != c.levels.outer || c.readsOuter(e) }
 	plateau := map[place]float64{}
 	for _, e := range c.Device.Bandwidth {
 		if at := (place{e.Level, e.Threads}); counts(e) && onPlateau(e) {
@@ -316,11 +317,6 @@ func (c *Calibrator) flagCached() {
 			e.Warnings = append(e.Warnings, schema.Cached)
 		}
 	}
-}
-
-// readsOuter says that an entry is a point of a curve behind all caches.
-func (c *Calibrator) readsOuter(e schema.Bandwidth) bool {
-	return e.Level == c.levels.outer && e.Pattern == "read"
 }
 
 // orderBandwidth flags what is faster than an inner level can be: by the same

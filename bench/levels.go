@@ -220,7 +220,7 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 		}
 		array := capacity / 4
 		if most := capacity / 3; inner < most {
-			array = min((depth+1)*inner, (inner+most)/2)
+			array = min((depth+1)*inner, (inner+most)/2) // one more, as a claimed size may be a little off
 		}
 		if array &^= 63; array*2 > inner {
 			return array, false, nil

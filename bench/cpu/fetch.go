@@ -16,7 +16,7 @@ type run struct {
 type fetchList struct {
 	head run
 	n    int
-	runs [96]run
+	runs [96]run // rows of A and of B, and a piece of each panel that rows of B go to
 }
 
 func (f *fetchList) clear() { f.n = 0 }

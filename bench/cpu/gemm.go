@@ -53,7 +53,7 @@ func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int)
 	g := &gemm[T]{gemmKernels: kernels, m: m, n: n, k: k}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
 	size := int(unsafe.Sizeof(T(0)))
-	g.planSmall(b.kc*b.nc*size*4/3, 2*b.kc*b.mc*size)
+	g.planSmall(b.halfL2(size), b.halfL3(size))
 	width := ceilDiv(ceilDiv(n, g.nr), g.grid.cols) * g.nr // of a worker's columns
 	g.nc = ceilDiv(even(width, b.nc, g.nr), g.nr) * g.nr
 	// Where C is narrow, the block of B becomes higher: A is read in longer runs.

@@ -20,7 +20,8 @@ type blocking struct{ mc, kc, nc int }
 // enough for high-performance BLIS" (2016), with A and B exchanged, as the tile
 // is wider than high: the block of B that all rows of tiles share (kc x nc) takes 3/8 of
 // L2, and the block of A that the workers share (mc x kc) a quarter of L3. The block of B
-// that is packed meanwhile takes as much, and what both are read and written beside the rest.
+// that is packed meanwhile takes as much, and the last quarter is for what passes by: A, C, and
+// what is packed.
 //
 // In one respect measurements say otherwise: kc is not what L1 holds of the panels
 // (the model's choice would be 350 fp32 on Skylake-SP), but a sixteenth of L2 for a
@@ -34,6 +35,10 @@ func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 	mc := clamp(l3/4/(kc*size)/k.mr*k.mr, 4*k.mr, 4096)
 	return blocking{mc, kc, nc}
 }
+
+// halfL2 and halfL3 are half of the caches that the blocks were made for, in bytes of elements of that size.
+func (b blocking) halfL2(size int) int { return b.kc * b.nc * size * 4 / 3 }
+func (b blocking) halfL3(size int) int { return b.kc * b.mc * size * 2 }
 
 // newConvBlocking packs one panel of B (kc x nr) at a time, a twelfth of L2 at most,
 // so that what is packed is still near when it is used. If A (m x k) fits beside it,
@@ -79,8 +84,8 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 type grid struct{ rows, cols int }
 
 // newGrid chooses the division with the least time for the slowest worker. To pack
-// an element of B takes as long as to use it for 1.5*nr rows, and an element of A likewise, and
-// each worker packs its own rows and columns.
+// an element of A or of B takes as long as 1.5*nr products with it, and each worker packs its own
+// rows and columns.
 func newGrid(threads, m, n, mr, nr int) grid {
 	best, least := grid{1, threads}, 0
 	for rows := 1; rows <= threads; rows++ {

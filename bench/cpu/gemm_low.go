@@ -20,7 +20,7 @@ func (g *gemm[T]) planLow() {
 	}
 }
 
-// lowCols is the width of a block of C, which takes an eighth of L2 and is finished before the next.
+// lowCols is the width of a block of C, which takes a quarter of what a block of B does and is finished before the next.
 func (g *gemm[T]) lowCols() int { return max(g.kc*g.nc/4/g.m/g.nr*g.nr, g.nr) }
 
 // lowLengths are the sizes of a worker's copy of A with a panel of B, and of the last tile.
