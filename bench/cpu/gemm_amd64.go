@@ -8,14 +8,14 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMV4AVX512, 4, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
+			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMV8AVX512, 8, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
 		case AVX2:
 			all = gemmKernels[float32]{6, 16, 8, false, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, sgemmPackUkr6x16AVX2, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMV8AVX2, 8, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMV4AVX512, 4, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
+			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMV8AVX512, 8, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
 		case AVX2:
 			all = gemmKernels[float64]{6, 8, 4, false, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, dgemmPackUkr6x8AVX2, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMV8AVX2, 8, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
 		}
@@ -109,13 +109,13 @@ func dgemmGEMVAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 // The functions below do what tileGEMVFar does.
 
 //go:noescape
-func sgemmGEMV4AVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+func sgemmGEMV8AVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+
+//go:noescape
+func dgemmGEMV8AVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 
 //go:noescape
 func sgemmGEMV8AVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
-
-//go:noescape
-func dgemmGEMV4AVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 
 //go:noescape
 func dgemmGEMV8AVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)

@@ -32,15 +32,17 @@ func (g *gemm[T]) skinnyCols() int {
 }
 
 // gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest row:
-// fetching the next one is then early enough, as long as a row of C and the two rows of B that
-// come next share L1. gemvBlock is what a block of one row of C takes.
+// fetching the next one is then early enough. Where a single row of C and the two rows of B that
+// come next do not share L1, or B comes from memory, several rows at once are faster. gemvBlock is
+// what a block of one row of C takes.
 const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
 
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
-func (g *gemm[T]) skinnyKernel(cols, ldb int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
-	bytes := min(cols, g.skinnyCols()) * int(unsafe.Sizeof(T(0)))
+func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
+	size := int(unsafe.Sizeof(T(0)))
+	bytes := min(cols, g.skinnyCols()) * size
 	switch {
-	case g.tileGEMVFar != nil && g.m == 1 && g.farB && (cols < ldb || 3*bytes > g.l1):
+	case g.tileGEMVFar != nil && g.m == 1 && cols*size%64 == 0 && (g.farB || 3*bytes > g.l1):
 		return g.tileGEMVFar, g.farRows
 	case g.tileGEMV != nil && g.m <= gemvRows && bytes >= gemvBytes:
 		return g.tileGEMV, 1
@@ -61,7 +63,7 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 	if lo == hi {
 		return
 	}
-	tile, depth := g.skinnyKernel(hi-lo, b.ld)
+	tile, depth := g.skinnyKernel(hi - lo)
 	whole, steps := g.k/depth, ceilDiv(g.k, depth)
 	x, rest := s.b[id][:steps*depth*g.m], s.b[id][steps*depth*g.m:]
 	// x[step][row][depth], with zeros behind the last column, and rows of zeros for B.

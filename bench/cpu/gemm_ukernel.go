@@ -44,8 +44,8 @@ type gemmKernels[T float] struct {
 	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil.
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
-	// tileGEMVFar does so for m = 1 with farRows rows of b a step, and leaves it to the
-	// hardware to look ahead. It may be nil.
+	// tileGEMVFar does so for m = 1, rows of whole cache lines and farRows rows of b a step. It may
+	// be nil.
 	tileGEMVFar func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 	farRows     int
 

@@ -9,12 +9,13 @@ import (
 // gemvRows is the number of rows of B of a step of gemv.
 const gemvRows = 8
 
-// gemv is skinny for one row of y and eight rows of B a step, for AVX2: the elements of x stay in
-// registers for a whole row, and B goes from memory into the FMA. What comes from far comes
-// as eight streams, which the hardware keeps going; they begin anew with each step, so that
-// their next lines are fetched before this one ends.
+// gemv is skinny for one row of y and eight rows of B a step, of whole cache lines: the elements
+// of x stay in registers for a whole row, and B goes from memory into the FMA. What comes from far
+// comes as eight streams, of which the hardware looks ahead into few: each is fetched as far ahead
+// as memory takes, into L2, as L1 has no room for that of eight.
 func (t target) gemv(c *build.Context, name string) {
-	const vecs, near = 2, 1024 // bytes of the next rows
+	const ahead = 2048 // bytes
+	vecs := 64 / t.Bytes
 	x, y, ldb, ldb3 := reg.RSI, reg.RBX, reg.RCX, reg.R8
 	low, high, next, nextHigh := reg.RDX, reg.RDI, reg.R14, reg.R15 // rows 0 to 3, and 4 to 7
 	steps, cols, temp := reg.R9, reg.R10, reg.RAX
@@ -42,15 +43,17 @@ func (t target) gemv(c *build.Context, name string) {
 	fma := pick(t, c.VFMADD231PS, c.VFMADD231PD)
 	mul := pick(t, c.VMULPS, c.VMULPD)
 	add := pick(t, c.VADDPS, c.VADDPD)
-	chunk := func(fetch bool) {
-		at := [2]reg.GPPhysical{low, high}
+	// chunk is a line of each row. Behind the end of these rows come the next.
+	chunk := func(ends bool) {
+		at, far, disp := [2]reg.GPPhysical{low, high}, [2]reg.GPPhysical{low, high}, ahead
+		if ends {
+			far, disp = [2]reg.GPPhysical{next, nextHigh}, 0
+		}
 		for j := range vecs {
 			load(Mem{Base: y, Disp: j * t.Bytes}, sum(0, j))
 		}
 		for p := range gemvRows {
-			if fetch {
-				c.PREFETCHT0(row([2]reg.GPPhysical{next, nextHigh}, p, 0))
-			}
+			c.PREFETCHT1(row(far, p, disp))
 			for j := range vecs {
 				switch from := row(at, p, j*t.Bytes); p {
 				case 4:
@@ -65,7 +68,7 @@ func (t target) gemv(c *build.Context, name string) {
 			load(sum(0, j), Mem{Base: y, Disp: j * t.Bytes})
 		}
 		moving := []reg.GPPhysical{low, high, y}
-		if fetch {
+		if ends {
 			moving = append(moving, next, nextHigh)
 		}
 		for _, r := range moving {
@@ -84,11 +87,11 @@ func (t target) gemv(c *build.Context, name string) {
 	// next are the rows behind those of this step.
 	c.LEAQ(Mem{Base: low, Index: ldb, Scale: 8}, next)
 	c.LEAQ(Mem{Base: high, Index: ldb, Scale: 8}, nextHigh)
-	c.CMPQ(cols, U32(near/t.size))
+	c.CMPQ(cols, U32(ahead/t.size))
 	c.JLE(LabelRef("end"))
 	c.Label("whole")
 	chunk(false)
-	c.CMPQ(cols, U32(near/t.size))
+	c.CMPQ(cols, U32(ahead/t.size))
 	c.JG(LabelRef("whole"))
 	c.Label("end")
 	chunk(true)

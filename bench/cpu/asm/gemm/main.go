@@ -78,13 +78,9 @@ func main() {
 					t.transposeLane(c)
 				}
 				t.copyRows(c)
-				t.skinny(c, "Skinny", 4, true)
-				t.skinny(c, "GEMV", 1, true)
-				if t.masked() {
-					t.skinny(c, "GEMV4", 4, false)
-				} else {
-					t.gemv(c, "GEMV8")
-				}
+				t.skinny(c, "Skinny", 4)
+				t.skinny(c, "GEMV", 1)
+				t.gemv(c, "GEMV8")
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {

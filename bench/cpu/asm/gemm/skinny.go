@@ -14,10 +14,10 @@ import (
 // in L1, pass by: B is read once, in the order of memory.
 //
 // Four rows of B for each pass over y are the fewer instructions, and one is the one
-// stream that memory is fastest with, as long as what is fetched ahead finds room in L1.
-// fetch asks for that. Without it the hardware has to look ahead, which that of Zen 5 does not
-// where loads are masked: masks are for the last columns then.
-func (t target) skinny(c *build.Context, name string, skinnyRows int, fetch bool) {
+// stream that memory is fastest with. The rows that come next are fetched into L2, which waits for
+// more lines at a time than L1 does: with eight rows of x Zen 4 reads B from memory at 17 GB/s,
+// and at 11 where they are fetched into L1.
+func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 	vecs := 4 // 16 of B, 4 of y, 4 of x
 	if t.Name == simd.AVX2.Name {
 		vecs = 2 // 8 of B, 2 of y, 4 of x
@@ -52,74 +52,20 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int, fetch bool
 		return m
 	}
 
-	width := vecs * t.lanes()
-	// chunk adds the next columns: width of them, or those that the masks select.
-	chunk := func(label string, masked bool) {
-		get := func(from Mem, j int, to reg.VecPhysical) {
-			if masked {
-				loadMasked(from, mask[j], to)
-			} else {
-				load(from, to)
-			}
+	get := func(from Mem, j int, to reg.VecPhysical) {
+		if t.masked() {
+			loadMasked(from, mask[j], to)
+		} else {
+			load(from, to)
 		}
-		for p := range skinnyRows {
-			for j := range vecs {
-				get(row(at, p, j), j, block(p, j))
-				if fetch && j*t.Bytes%64 == 0 {
-					c.PREFETCHT0(row(ahead, p, j))
-				}
-			}
-		}
-		c.Load(c.Param("m"), rows)
-		c.MOVQ(y, yAt)
-		c.MOVQ(x, xAt)
-		c.Label(label)
-		for j := range vecs {
-			get(Mem{Base: yAt, Disp: j * t.Bytes}, j, sum(j))
-		}
-		for p := range skinnyRows {
-			broadcast(Mem{Base: xAt, Disp: p * t.size}, factor(p))
-			for j := range vecs {
-				fma(block(p, j), factor(p), sum(j))
-			}
-		}
-		for j := range vecs {
-			if masked {
-				load(sum(j), mask[j], Mem{Base: yAt, Disp: j * t.Bytes})
-			} else {
-				load(sum(j), Mem{Base: yAt, Disp: j * t.Bytes})
-			}
-		}
-		c.ADDQ(ldy, yAt)
-		c.ADDQ(U32(skinnyRows*t.size), xAt)
-		c.DECQ(rows)
-		c.JNZ(LabelRef(label))
-		if fetch {
-			c.ADDQ(U32(vecs*t.Bytes), ahead)
-		}
-		c.ADDQ(U32(vecs*t.Bytes), at)
-		c.ADDQ(U32(vecs*t.Bytes), y)
-		c.SUBQ(U32(width), cols)
 	}
 
 	c.Label("step")
 	c.Load(c.Param("n"), cols)
 	c.Load(c.Param("y"), y)
 	c.MOVQ(b, at)
-	if fetch {
-		// Four rows further or, where one is a step and may be short, two.
-		c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
-	}
-	if !fetch && t.masked() {
-		c.CMPQ(cols, U32(width))
-		c.JL(LabelRef("columns"))
-		c.Label("whole")
-		chunk("wholeRows", false)
-		c.CMPQ(cols, U32(width))
-		c.JGE(LabelRef("whole"))
-		c.TESTQ(cols, cols)
-		c.JZ(LabelRef("done"))
-	}
+	// Four rows further or, where one is a step and may be short, two.
+	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
 	c.Label("columns")
 	if t.masked() {
 		// Bits for the columns that are left, a vector's worth in each mask.
@@ -133,9 +79,43 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int, fetch bool
 			c.SHRQ(Imm(uint64(t.lanes())), temp)
 		}
 	}
-	chunk("rows", t.masked())
+	for p := range skinnyRows {
+		for j := range vecs {
+			get(row(at, p, j), j, block(p, j))
+			if j*t.Bytes%64 == 0 {
+				c.PREFETCHT1(row(ahead, p, j))
+			}
+		}
+	}
+	c.Load(c.Param("m"), rows)
+	c.MOVQ(y, yAt)
+	c.MOVQ(x, xAt)
+	c.Label("rows")
+	for j := range vecs {
+		get(Mem{Base: yAt, Disp: j * t.Bytes}, j, sum(j))
+	}
+	for p := range skinnyRows {
+		broadcast(Mem{Base: xAt, Disp: p * t.size}, factor(p))
+		for j := range vecs {
+			fma(block(p, j), factor(p), sum(j))
+		}
+	}
+	for j := range vecs {
+		if t.masked() {
+			load(sum(j), mask[j], Mem{Base: yAt, Disp: j * t.Bytes})
+		} else {
+			load(sum(j), Mem{Base: yAt, Disp: j * t.Bytes})
+		}
+	}
+	c.ADDQ(ldy, yAt)
+	c.ADDQ(U32(skinnyRows*t.size), xAt)
+	c.DECQ(rows)
+	c.JNZ(LabelRef("rows"))
+	c.ADDQ(U32(vecs*t.Bytes), ahead)
+	c.ADDQ(U32(vecs*t.Bytes), at)
+	c.ADDQ(U32(vecs*t.Bytes), y)
+	c.SUBQ(U32(vecs*t.lanes()), cols)
 	c.JG(LabelRef("columns"))
-	c.Label("done")
 	c.MOVQ(xAt, x)
 	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(skinnyRows)}, b)
 	c.DECQ(steps)

@@ -93,7 +93,7 @@ func (v vector) skinnyBlock(c *build.Context) {
 		for line := range lines {
 			row := func(i int) Mem { return times(base, ldb, ldb3, i, 64*line) }
 			for i := range 4 {
-				c.PREFETCHT0(times(ahead, ldb, ldb3, i, 64*line))
+				c.PREFETCHT1(times(ahead, ldb, ldb3, i, 64*line))
 			}
 			if v.size == 1 {
 				v.quads(c, row, mask[line], lanes, flip, temp, func(j int) reg.VecPhysical { return block(p/4, 4*line+j) })
