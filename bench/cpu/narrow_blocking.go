@@ -5,6 +5,10 @@ import (
 	"math"
 )
 
+// narrowFewPanels is the number of panels of B that pass by so quickly that packing a panel of A, and
+// getting from one to the next, takes longer with short rows than reading long ones from L2.
+const narrowFewPanels = 4
+
 // newNarrowGEMM plans a product with blocks that follow the caches.
 func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
 	if m <= 0 || n <= 0 || k <= 0 || threads <= 0 {
@@ -23,10 +27,10 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	case u.gemm.low && m < u.gemm.mr:
 		// Panels of B pass by once, and only that of A stays.
 		kc = max(kc, l1/2/(m*stepBytes))
-	case u.gemm.low && n <= u.gemm.nr:
-		// Panels of A pass by once, and the one of B stays, in L2: the longer the rows that
+	case u.gemm.low && n <= narrowFewPanels*u.gemm.nr:
+		// Panels of A pass by few times, and those of B stay, in L2: the longer the rows that
 		// are packed at a time, the better.
-		kc = max(kc, l2/2/((u.gemm.mr+u.gemm.nr)*stepBytes))
+		kc = max(kc, l2/2/((u.gemm.mr+ceilDiv(n, u.gemm.nr)*u.gemm.nr)*stepBytes))
 	}
 	return planNarrowGEMM(u, blocking{mc: side, kc: kc, nc: side}, threads, m, n, k), nil
 }
