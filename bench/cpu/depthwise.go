@@ -67,7 +67,7 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 	}
 	if d.planes != nil && s.w%2 == 0 {
 		var lanes int
-		d.whole, lanes = newWholePlanes[T](isa, s.stride)
+		d.whole, lanes = newWholePlanes[T](isa, s.stride, s.q())
 		d.spill = ceilDiv(max(0, lanes-s.q()), s.q())
 	}
 	return d, nil

@@ -6,4 +6,4 @@ func newTapsKernel[T float](ISA) tapsKernel[T] { return tapsPortable[T] }
 
 func newPlanesKernel[T float](ISA, int) planesKernel[T] { return nil }
 
-func newWholePlanes[T float](ISA, int) (planesKernel[T], int) { return nil, 0 }
+func newWholePlanes[T float](ISA, int, int) (planesKernel[T], int) { return nil, 0 }

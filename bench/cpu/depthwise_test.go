@@ -147,7 +147,7 @@ func TestWholePlanes(t *testing.T) {
 }
 
 func testWholePlanes[T float](t *testing.T, isa ISA) {
-	if k, _ := newWholePlanes[T](isa, 2); k == nil {
+	if k, _ := newWholePlanes[T](isa, 2, 1); k == nil {
 		t.Skip("none")
 	}
 	r := rand.New(rand.NewPCG(18, 19))
