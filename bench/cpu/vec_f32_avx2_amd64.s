@@ -1377,16 +1377,16 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
@@ -1433,11 +1433,11 @@ ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
@@ -1473,16 +1473,16 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
@@ -1529,11 +1529,11 @@ singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
@@ -1565,11 +1565,11 @@ singledone:
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
+	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y1, Y6
+	VMOVAPS      Y2, Y6
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y2, Y6, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
@@ -2556,16 +2556,16 @@ ntloop:
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
@@ -2615,11 +2615,11 @@ ntsingleloop:
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
@@ -2660,16 +2660,16 @@ mainloop:
 	VADDPS       Y6, Y5, Y5
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
@@ -2719,11 +2719,11 @@ singleloop:
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
@@ -2758,11 +2758,11 @@ singledone:
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
+	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y1, Y6
+	VMOVAPS      Y2, Y6
 	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y2, Y6, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
 	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
@@ -4191,8 +4191,8 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4217,16 +4217,16 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
@@ -4273,11 +4273,11 @@ ntsingleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
@@ -4313,16 +4313,16 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y6, Y2, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
 	VMAXPS       Y3, Y0, Y3
 	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y1, Y5
-	VMOVAPS      Y1, Y11
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y11, Y12
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
 	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
@@ -4369,11 +4369,11 @@ singleloop:
 	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
+	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y5
+	VMOVAPS      Y2, Y5
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y2, Y5, Y6
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
 	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
@@ -4405,11 +4405,11 @@ singledone:
 	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
+	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y1, Y6
+	VMOVAPS      Y2, Y6
 	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
+	VSUBPS       Y2, Y6, Y7
 	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y5, Y7
 	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y8
 	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
@@ -9497,22 +9497,22 @@ DATA vecConstf32avx2<>+1264(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1268(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1272(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1276(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1280(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1284(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1288(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1292(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1296(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1300(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1304(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1308(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1312(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1316(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1320(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1324(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1328(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1332(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1336(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1340(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1280(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1284(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1288(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1292(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1296(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1300(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1304(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1308(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1312(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1316(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1320(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1324(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1328(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1332(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1336(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1340(SB)/4, $0x4b400000
 DATA vecConstf32avx2<>+1344(SB)/4, $0x39e642b7
 DATA vecConstf32avx2<>+1348(SB)/4, $0x3a4a6d3e
 DATA vecConstf32avx2<>+1352(SB)/4, $0xb98d8c1b

@@ -25,7 +25,7 @@ type Format struct {
 
 	// Of Float32 alone, for lookups.
 	ExpQEighths, Exp2m1Eighths []float64
-	GeluTail, GeluTanhTail     Pieces
+	GeluTail, GeluTanhTail     map[int]Pieces // by their number
 }
 
 var Float32 = Format{
@@ -34,7 +34,8 @@ var Float32 = Format{
 	ExpMax: 89, ExpMin: -104, TanhMax: 10,
 	ExpQ: expQF32, Exp2m1: exp2m1F32, Exp2up: exp2upF32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, Exp2m1Eighths: exp2m1EighthsF32,
-	GeluTail: geluTailF32, GeluTanhTail: geluTanhTailF32,
+	GeluTail:     map[int]Pieces{8: geluTail8F32, 16: geluTail16F32},
+	GeluTanhTail: map[int]Pieces{8: geluTanhTail8F32, 16: geluTanhTail16F32},
 }
 
 var Float64 = Format{

@@ -11,11 +11,10 @@ func (g *gen) symbol(name string) operand.Symbol {
 	return operand.NewStaticSymbol("vec" + name + g.name + g.isa.Name)
 }
 
-// stride is the distance of constants in their table: AVX2 has no embedded
-// broadcast and reads whole vectors.
-func (g *gen) stride() int {
+// room is what a constant takes in their table: AVX2 has no embedded broadcast and reads whole vectors.
+func (g *gen) room(bits []uint64) int {
 	if g.wide() {
-		return g.size
+		return len(bits) * g.size
 	}
 	return g.isa.Bytes
 }
@@ -26,27 +25,32 @@ func (g *gen) mem(k konst) operand.Mem { return g.lanesMem(uint64(k)) }
 // lanesMem is the address of a constant, or of a vector of one for each lane. It enters the table at its
 // first use.
 func (g *gen) lanesMem(bits ...uint64) operand.Mem {
-	at := slices.IndexFunc(g.table, func(other []uint64) bool { return slices.Equal(other, bits) })
-	if at < 0 {
-		at = len(g.table)
-		g.table = append(g.table, bits)
+	at := 0
+	for _, other := range g.table {
+		if slices.Equal(other, bits) {
+			return operand.NewDataAddr(g.symbol("Const"), at)
+		}
+		at += g.room(other)
 	}
-	return operand.NewDataAddr(g.symbol("Const"), at*g.stride())
+	g.table = append(g.table, bits)
+	return operand.NewDataAddr(g.symbol("Const"), at)
 }
 
 // constants writes the tables after the functions that use them.
 func (g *gen) constants() {
 	g.StaticGlobal(g.symbol("Const").Name)
 	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, bits := range g.table {
-		for off := 0; off < g.stride(); off += g.size {
+	at := 0
+	for _, bits := range g.table {
+		for off := 0; off < g.room(bits); off += g.size {
 			k := bits[off/g.size%len(bits)]
 			if g.size == 4 {
-				g.AddDatum(i*g.stride()+off, operand.U32(k))
+				g.AddDatum(at+off, operand.U32(k))
 			} else {
-				g.AddDatum(i*g.stride()+off, operand.U64(k))
+				g.AddDatum(at+off, operand.U64(k))
 			}
 		}
+		at += g.room(bits)
 	}
 	if g.wide() {
 		return

@@ -21,6 +21,7 @@ type gen struct {
 	isa    simd.ISA
 	table  [][]uint64              // constants in use, as bits: one for all lanes, or one for each
 	pinned map[uint64]reg.Register // those in registers throughout the function
+	held   map[string]reg.Register // vectors of one for each lane in registers, as fmt.Sprint writes them
 	queue  *[]instruction          // see interleave
 }
 
@@ -110,6 +111,15 @@ func (g *gen) pin(ks ...konst) {
 	}
 }
 
+// hold keeps vectors of one constant for each lane in registers for the rest of the function.
+func (g *gen) hold(vectors ...[]uint64) {
+	for _, bits := range vectors {
+		v := g.vector()
+		g.op("VMOVU", g.lanesMem(bits...), v)
+		g.held[fmt.Sprint(bits)] = v
+	}
+}
+
 // instruction is one that interleave has yet to write.
 type instruction struct {
 	name     string
@@ -149,7 +159,7 @@ func (g *gen) interleave(n int, lane func(u int)) {
 
 // begin starts a function of the family: vec, op, element type, instruction set.
 func (g *gen) begin(name, signature string) {
-	g.pinned = map[uint64]reg.Register{}
+	g.pinned, g.held = map[uint64]reg.Register{}, map[string]reg.Register{}
 	g.Function("vec" + name + strings.ToUpper(g.name) + strings.ToUpper(g.isa.Name))
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(strings.ReplaceAll(signature, "T", g.goType))

@@ -1,25 +1,31 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
 	"hwcal/bench/cpu/asm/elementary"
 )
 
-// AVX2 has few registers for constants and few vectors under way, so that what binds it are long
-// polynomials. Its vectors of float32 have an instruction that looks up, for each lane, one of the eight
-// lanes of another: of the powers 2^(j/8), between which polynomials are short, or of the coefficients of
-// eight polynomials.
+// Vectors of float32 have an instruction that looks up, for each lane, one of the lanes of another: of the
+// coefficients of as many polynomials, each of which is short, or of the powers 2^(j/8), between
+// which polynomials are short, too. That is for AVX2, which has few registers for constants and few vectors
+// under way: AVX-512 scales by powers of two in one instruction.
 
-// looksUp tells whether there is such an instruction, for elements of this type.
+// looksUp tells whether exponentials look up powers.
 func (g *gen) looksUp() bool { return !g.wide() && g.size == 4 }
 
-// lookup is for each lane that of values which the three lowest bits of t choose.
+// lookup is for each lane that of values which the lowest bits of t choose.
 func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
 	v := g.vector()
-	g.emit("VPERMPS", g.lanesMem(values...), t, v)
+	var from operand.Op = g.lanesMem(values...)
+	if r := g.held[fmt.Sprint(values)]; r != nil {
+		from = r
+	}
+	g.emit("VPERMPS", from, t, v)
 	return v
 }
 
@@ -69,30 +75,35 @@ func (g *gen) timesPower(f, q, t reg.Register) reg.Register {
 // piecesMagic leaves the number of the piece in the lowest bits.
 func (g *gen) piecesMagic() konst { return g.num(math.Ldexp(1.5, g.Mantissa)) }
 
+// rows are the coefficients of each power, of one piece in each lane.
+func (g *gen) rows(p elementary.Pieces) [][]uint64 {
+	rows := make([][]uint64, len(p.Coefficients))
+	for i, row := range p.Coefficients {
+		for _, c := range row {
+			rows[i] = append(rows[i], uint64(g.num(c)))
+		}
+	}
+	return rows
+}
+
 // by is the function p of 0 <= x <= p.Last().
 func (g *gen) by(p elementary.Pieces, x reg.Register) reg.Register {
 	t, f := g.vector(), g.vector()
 	perWidth := g.num(1 / p.Width)
-	g.op("VMOVA", g.piecesMagic(), t)
+	g.set(g.piecesMagic(), t)
 	g.op("VFMADD231", perWidth, x, t)
 	g.op("VSUB", g.piecesMagic(), t, f)
 	g.op("VFMSUB231", perWidth, x, f)
-	row := func(i int) reg.Register {
-		bits := make([]uint64, g.lanes())
-		for j, c := range p.Coefficients[i] {
-			bits[j] = uint64(g.num(c))
-		}
-		return g.lookup(bits, t)
-	}
-	degree := len(p.Coefficients) - 1
-	y := row(degree)
+	rows := g.rows(p)
+	degree := len(rows) - 1
+	y := g.lookup(rows[degree], t)
 	for i := degree - 1; i >= 0; i-- {
-		g.op("VFMADD213", row(i), f, y)
+		g.op("VFMADD213", g.lookup(rows[i], t), f, y)
 	}
 	return y
 }
 
-// tailed is max(x, 0) - |x| T(|x|).
+// tailed is max(x, 0) - |x| T(|x|), for those elements of which there are pieces.
 func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
 	a := g.clampMagnitude(x, g.num(t.Last()))
 	r := g.relu(x)
@@ -100,7 +111,10 @@ func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
 	return r
 }
 
-// tailedPins are what tailed needs in registers.
-func (g *gen) tailedPins(t elementary.Pieces) []konst {
-	return []konst{g.num(0), g.piecesMagic(), g.num(t.Last())}
+// tailedPins are what tailed needs in registers: with AVX-512, all coefficients, and so little else.
+func (g *gen) tailedPins(t elementary.Pieces) (pins []konst, held [][]uint64) {
+	if g.wide() {
+		return []konst{g.num(0), g.num(t.Last())}, g.rows(t)
+	}
+	return []konst{g.num(0), g.num(t.Last()), g.piecesMagic()}, nil
 }

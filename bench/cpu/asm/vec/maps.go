@@ -26,6 +26,7 @@ type mapped struct {
 	yFar    bool // only y comes from beyond L2: x stays in L1
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
+	held    [][]uint64
 	f       func(x reg.Register, v args) reg.Register
 	near    *near
 }
@@ -43,10 +44,11 @@ func (k mapped) signature() string {
 func (g *gen) maps() {
 	zero := []konst{g.num(0)}
 	magic := g.num(g.Magic())
-	gelu := []konst{g.num(0), magic, g.num(g.Flushed())}
-	geluTanh := []konst{g.num(0), magic, g.num(g.GeluTanhMax())}
-	if g.looksUp() {
-		gelu, geluTanh = g.tailedPins(g.GeluTail), g.tailedPins(g.GeluTanhTail)
+	gelu, geluRows := []konst{g.num(0), magic, g.num(g.Flushed())}, [][]uint64(nil)
+	geluTanh, geluTanhRows := []konst{g.num(0), magic, g.num(g.GeluTanhMax())}, [][]uint64(nil)
+	if g.size == 4 {
+		gelu, geluRows = g.tailedPins(g.GeluTail[g.lanes()])
+		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail[g.lanes()])
 	}
 	silu := []konst{g.num(0), g.powerMagic(), g.num(g.SiluMax())}
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
@@ -63,14 +65,14 @@ func (g *gen) maps() {
 		{name: "Erf", unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
 		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.TanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
-		{name: "Gelu", unroll: 4, pins: gelu, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
+		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
 		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: sum},
 		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
-		{name: "AddGelu", y: true, unroll: 4, pins: gelu, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "AddGelu", y: true, unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
 		{name: "AddSilu", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
 		{name: "SiluMul", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
@@ -79,7 +81,7 @@ func (g *gen) maps() {
 		{name: "Max", y: true, unroll: 8, f: larger},
 		{name: "MaxFar", y: true, yFar: true, unroll: 8, f: larger},
 		{name: "AddFar", y: true, yFar: true, unroll: 8, f: sum},
-		{name: "GeluTanh", unroll: 4, pins: geluTanh, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
+		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", unroll: 8, f: same},
 		{name: "Set", b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
@@ -159,6 +161,7 @@ func (g *gen) mapKernel(k mapped) {
 		pins = k.near.pins
 	}
 	g.pin(pins...)
+	g.hold(k.held...)
 	// The pointers advance by whole vectors, and then to the next row. Indexed stores
 	// would compete with the loads for their ports.
 	left := g.GP64()

@@ -12,7 +12,7 @@ import (
 // exp and tanh go through e^x = 2^n e^r, n = round(x/ln2), r = x - n ln2; erf and
 // gelu, whose exponent is a polynomial already, through 2^y = 2^n (1 + s), n =
 // round(y), f = y - n, s = 2^f - 1 = f R(f). See fit/targets.go for the
-// polynomials, and lookup.go for where n is a multiple of 1/8.
+// polynomials, and lookup.go for where n is a multiple of 1/8, and for gelu by pieces.
 
 // horner is the polynomial c in x, the lowest coefficient first.
 func (g *gen) horner(c []float64, x reg.Register) reg.Register {
@@ -226,8 +226,8 @@ func (g *gen) erfOf(x reg.Register) reg.Register {
 
 // geluOf is max(x, 0) - |x| 2^-G(|x|).
 func (g *gen) geluOf(x reg.Register) reg.Register {
-	if g.looksUp() {
-		return g.tailed(g.GeluTail, x)
+	if tail, has := g.GeluTail[g.lanes()]; has {
+		return g.tailed(tail, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.Flushed()))
 	h := g.poly(elementary.Negated(g.Gelu), a)
@@ -258,8 +258,8 @@ func (g *gen) gated(x, a, t reg.Register) reg.Register {
 // geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z = 2^(|x| (c1 + c3 x^2)) and
 // z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
 func (g *gen) geluTanh(x reg.Register) reg.Register {
-	if g.looksUp() {
-		return g.tailed(g.GeluTanhTail, x)
+	if tail, has := g.GeluTanhTail[g.lanes()]; has {
+		return g.tailed(tail, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.GeluTanhMax()))
 	c1, c3 := elementary.GeluTanhExponent()

@@ -8,20 +8,18 @@ import "math/big"
 type piecewise struct {
 	name, doc    string
 	f            func(x *big.Float) *big.Float
+	lanes        int // a lookup chooses from so many pieces
 	width        float64
 	bits, degree int // of the element type; of the polynomials
 }
-
-// lanes is the number of pieces: a lookup chooses from so many.
-const lanes = 8
 
 // fit returns the coefficients of each power, the lowest first, piece by piece, and the largest error.
 func (p *piecewise) fit() (coefficients [][]float64, worst float64) {
 	coefficients = make([][]float64, p.degree+1)
 	for i := range coefficients {
-		coefficients[i] = make([]float64, lanes)
+		coefficients[i] = make([]float64, p.lanes)
 	}
-	for j := range lanes - 1 {
+	for j := range p.lanes - 1 {
 		lo := -0.5
 		if j == 0 {
 			lo = 0
@@ -37,6 +35,6 @@ func (p *piecewise) fit() (coefficients [][]float64, worst float64) {
 		}
 		worst = max(worst, e)
 	}
-	end, _ := p.f(num((lanes - 1.5) * p.width)).Float64()
+	end, _ := p.f(num((float64(p.lanes) - 1.5) * p.width)).Float64()
 	return coefficients, max(worst, end)
 }

@@ -46,8 +46,10 @@ var targets = []target{
 // The error of T is that of gelu relative to |x|. The last piece begins where T is about a unit in the
 // last place of 1.
 var pieces = []piecewise{
-	{"geluTailF32", "erfc(x / sqrt(2)) / 2 by pieces of 5.25/6.5.", geluTail, 5.25 / 6.5, 32, 6},
-	{"geluTanhTailF32", "1 / (1 + e^(2 sqrt(2/pi) (x + 0.044715 x^3))) by pieces of 4.95/6.5.", geluTanhTail, 4.95 / 6.5, 32, 6},
+	{"geluTail8F32", "erfc(x / sqrt(2)) / 2 by pieces of 5.25/6.5.", geluTail, 8, 5.25 / 6.5, 32, 6},
+	{"geluTail16F32", "erfc(x / sqrt(2)) / 2 by pieces of 5.25/14.5.", geluTail, 16, 5.25 / 14.5, 32, 4},
+	{"geluTanhTail8F32", "1 / (1 + e^(2 sqrt(2/pi) (x + 0.044715 x^3))) by pieces of 4.95/6.5.", geluTanhTail, 8, 4.95 / 6.5, 32, 6},
+	{"geluTanhTail16F32", "1 / (1 + e^(2 sqrt(2/pi) (x + 0.044715 x^3))) by pieces of 4.95/14.5.", geluTanhTail, 16, 4.95 / 14.5, 32, 4},
 }
 
 func geluTail(x *big.Float) *big.Float {
