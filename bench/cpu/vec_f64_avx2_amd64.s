@@ -9219,8 +9219,8 @@ columns:
 	MOVQ m+40(FP), R11
 
 square:
-	PREFETCHT0 (DX)(R8*1)
-	PREFETCHT0 64(DX)(R8*1)
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
 	ADDQ       $+128, R8
 	CMPQ       R8, $+1024
 	JLT        fetched

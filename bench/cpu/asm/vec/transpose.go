@@ -33,7 +33,7 @@ func (g *gen) transpose() {
 	g.Load(g.Param("m"), left)
 	g.Label("square")
 	for line := 0; line < lanes*g.isa.Bytes; line += 64 {
-		g.PREFETCHT0(operand.Mem{Base: next, Index: fetched, Scale: 1, Disp: line})
+		g.fetchFar(operand.Mem{Base: next, Index: fetched, Scale: 1, Disp: line})
 	}
 	g.ADDQ(operand.I32(lanes*g.isa.Bytes), fetched)
 	g.CMPQ(fetched, operand.I32(transposeFetch))
