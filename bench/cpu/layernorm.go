@@ -58,7 +58,7 @@ func (r *rmsNorm[T]) rows(dst, src []T, nt bool) {
 
 // eachRows cuts rows of n elements into as many as a call takes: m from row i on.
 func eachRows(rows, n int, f func(i, m int)) {
-	most := max(1, vecCall/n)
+	most := max(1, rowsCall/n)
 	for i := 0; i < rows; i += most {
 		f(i, min(most, rows-i))
 	}

@@ -8,7 +8,7 @@ func (k *vecKernels[T]) softmax(dst []T, ldd int, src []T, lds int, y []T, ldy, 
 
 // softmaxBy is softmax that stores past the caches if there is room for a row.
 func (k *vecKernels[T]) softmaxBy(room *T, dst []T, ldd int, src []T, lds int, y []T, ldy, rows, n int, scale T) {
-	each := max(1, vecCall/n)
+	each := max(1, rowsCall/n)
 	for i := 0; i < rows; i += each {
 		m := min(each, rows-i)
 		to, from := dst[i*ldd:][:(m-1)*ldd+n], src[i*lds:][:(m-1)*lds+n]

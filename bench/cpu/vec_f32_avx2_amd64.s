@@ -5004,403 +5004,1372 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         m+56(FP), BX
-	MOVQ         ldd+32(FP), SI
-	MOVQ         lds+40(FP), DI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x02, SI
-	SHLQ         $0x02, DI
-	SHLQ         $0x02, R8
 	VBROADCASTSS vecConstf32avx2<>+1984(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+24(FP), BX
+	MOVQ         src+8(FP), SI
+	MOVQ         y+16(FP), DI
+	VBROADCASTSS scale+72(FP), Y2
+	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	TESTQ        BX, BX
+	CMOVQEQ      AX, BX
+	TESTQ        DI, DI
+	JZ           plainfirst
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+32, R12
+	JLT          addmaxmaindone
 
-row:
-	LEAQ    (CX)(DI*1), R11
-	LEAQ    2048(CX), R12
-	CMPQ    R12, R11
-	CMOVQLT R11, R12
-	MOVQ    room+24(FP), R13
-	TESTQ   R13, R13
-	CMOVQEQ AX, R13
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y3
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y4
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y5
-	TESTQ   DX, DX
-	JZ      plain
-	MOVQ    n+64(FP), R9
-	XORQ    R10, R10
-	SUBQ    $+32, R9
-	JLT     addmaindone
+addmaxmain:
+	VMOVUPS (SI)(R11*1), Y4
+	VMOVUPS (DI)(R11*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y3, Y3
+	VMOVUPS 32(SI)(R11*1), Y4
+	VMOVUPS 32(DI)(R11*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y3, Y3
+	VMOVUPS 64(SI)(R11*1), Y4
+	VMOVUPS 64(DI)(R11*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y3, Y3
+	VMOVUPS 96(SI)(R11*1), Y4
+	VMOVUPS 96(DI)(R11*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y3, Y3
+	ADDQ    $+128, R11
+	SUBQ    $+32, R12
+	JGE     addmaxmain
 
-addmain:
-	VMOVUPS (CX)(R10*1), Y6
-	VMOVUPS (DX)(R10*1), Y7
-	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (R13)(R10*1)
-	VMAXPS  Y6, Y2, Y2
-	VMOVUPS 32(CX)(R10*1), Y6
-	VMOVUPS 32(DX)(R10*1), Y7
-	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 32(R13)(R10*1)
-	VMAXPS  Y6, Y3, Y3
-	VMOVUPS 64(CX)(R10*1), Y6
-	VMOVUPS 64(DX)(R10*1), Y7
-	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 64(R13)(R10*1)
-	VMAXPS  Y6, Y4, Y4
-	VMOVUPS 96(CX)(R10*1), Y6
-	VMOVUPS 96(DX)(R10*1), Y7
-	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, 96(R13)(R10*1)
-	VMAXPS  Y6, Y5, Y5
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
-	JGE     addmain
+addmaxmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  addmaxsingledone
 
-addmaindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
-	JLT  addsingledone
+addmaxsingle:
+	VMOVUPS (SI)(R11*1), Y4
+	VMOVUPS (DI)(R11*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y3, Y3
+	ADDQ    $+32, R11
+	SUBQ    $+8, R12
+	JGE     addmaxsingle
 
-addsingle:
-	VMOVUPS (CX)(R10*1), Y6
-	VMOVUPS (DX)(R10*1), Y7
-	VADDPS  Y7, Y6, Y6
-	VMOVUPS Y6, (R13)(R10*1)
-	VMAXPS  Y6, Y2, Y2
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
-	JGE     addsingle
+addmaxsingledone:
+	ADDQ       $+8, R12
+	JZ         addmaxdone
+	LEAQ       vecMaskf32avx2<>+32(SB), CX
+	MOVQ       R12, DX
+	SHLQ       $0x02, DX
+	SUBQ       DX, CX
+	VMOVUPS    (CX), Y4
+	VMASKMOVPS (SI)(R11*1), Y4, Y5
+	VMASKMOVPS (DI)(R11*1), Y4, Y6
+	VADDPS     Y6, Y5, Y5
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VBLENDVPS  Y4, Y5, Y6, Y5
+	VMAXPS     Y5, Y3, Y3
 
-addsingledone:
-	ADDQ       $+8, R9
-	JZ         adddone
-	LEAQ       vecMaskf32avx2<>+32(SB), R14
-	SHLQ       $0x02, R9
-	SUBQ       R9, R14
-	VMOVUPS    (R14), Y6
-	VMASKMOVPS (CX)(R10*1), Y6, Y7
-	VMASKMOVPS (DX)(R10*1), Y6, Y8
-	VADDPS     Y8, Y7, Y7
-	VMASKMOVPS Y7, Y6, (R13)(R10*1)
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y8
-	VBLENDVPS  Y6, Y7, Y8, Y7
-	VMAXPS     Y7, Y2, Y2
-
-adddone:
-	ADDQ R8, DX
-	MOVQ R13, CX
-	JMP  known
-
-plain:
-	MOVQ n+64(FP), R9
-	XORQ R10, R10
-	SUBQ $+32, R9
-	JLT  maxmaindone
-
-maxmain:
-	VMAXPS (CX)(R10*1), Y2, Y2
-	VMAXPS 32(CX)(R10*1), Y3, Y3
-	VMAXPS 64(CX)(R10*1), Y4, Y4
-	VMAXPS 96(CX)(R10*1), Y5, Y5
-	ADDQ   $+128, R10
-	SUBQ   $+32, R9
-	JGE    maxmain
-
-maxmaindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
-	JLT  maxsingledone
-
-maxsingle:
-	VMAXPS (CX)(R10*1), Y2, Y2
-	ADDQ   $+32, R10
-	SUBQ   $+8, R9
-	JGE    maxsingle
-
-maxsingledone:
-	ADDQ       $+8, R9
-	JZ         maxdone
-	LEAQ       vecMaskf32avx2<>+32(SB), R14
-	SHLQ       $0x02, R9
-	SUBQ       R9, R14
-	VMOVUPS    (R14), Y6
-	VMASKMOVPS (CX)(R10*1), Y6, Y7
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y8
-	VBLENDVPS  Y6, Y7, Y8, Y7
-	VMAXPS     Y7, Y2, Y2
-
-maxdone:
-known:
-	VMAXPS       Y4, Y2, Y2
-	VMAXPS       Y5, Y3, Y3
-	VMAXPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VMAXPS       X3, X2, X2
-	VPERMILPS    $0x4e, X2, X3
-	VMAXPS       X3, X2, X2
-	VPERMILPS    $0xb1, X2, X3
-	VMAXPS       X3, X2, X2
-	VBROADCASTSS X2, Y2
-	VBROADCASTSS scale+72(FP), Y3
-	VMULPS       vecConstf32avx2<>+128(SB), Y3, Y3
-	VMULPS       Y3, Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+addmaxdone:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0x4e, X3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0xb1, X3, X4
+	VMAXPS       X4, X3, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y2, Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y7
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+32, R9
-	JLT          expmaindone
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+32, R12
+	JLT          addalonemaindone
 
-expmain:
-	PREFETCHT0  (R12)(R10*1)
-	PREFETCHT0  64(R12)(R10*1)
-	VMOVUPS     (CX)(R10*1), Y8
-	VMOVUPS     32(CX)(R10*1), Y11
-	VFMSUB213PS Y2, Y3, Y8
-	VFMSUB213PS Y2, Y3, Y11
-	VMAXPS      Y8, Y0, Y8
-	VMAXPS      Y11, Y0, Y11
-	VADDPS      Y1, Y8, Y9
-	VADDPS      Y1, Y11, Y12
-	VSUBPS      Y1, Y9, Y10
-	VSUBPS      Y1, Y12, Y13
-	VSUBPS      Y10, Y8, Y10
-	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
-	VMULPS      Y10, Y8, Y8
-	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
-	VPSLLD      $0x14, Y9, Y9
-	VPSLLD      $0x14, Y12, Y12
-	VPADDD      Y9, Y10, Y10
-	VPADDD      Y12, Y13, Y13
-	VFMADD213PS Y10, Y10, Y8
-	VFMADD213PS Y13, Y13, Y11
-	VMOVUPS     Y8, (R13)(R10*1)
-	VMOVUPS     Y11, 32(R13)(R10*1)
-	VADDPS      Y8, Y4, Y4
-	VADDPS      Y11, Y5, Y5
-	VMOVUPS     64(CX)(R10*1), Y8
-	VMOVUPS     96(CX)(R10*1), Y11
-	VFMSUB213PS Y2, Y3, Y8
-	VFMSUB213PS Y2, Y3, Y11
-	VMAXPS      Y8, Y0, Y8
-	VMAXPS      Y11, Y0, Y11
-	VADDPS      Y1, Y8, Y9
-	VADDPS      Y1, Y11, Y12
-	VSUBPS      Y1, Y9, Y10
-	VSUBPS      Y1, Y12, Y13
-	VSUBPS      Y10, Y8, Y10
-	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
-	VMULPS      Y10, Y8, Y8
-	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
-	VPSLLD      $0x14, Y9, Y9
-	VPSLLD      $0x14, Y12, Y12
-	VPADDD      Y9, Y10, Y10
-	VPADDD      Y12, Y13, Y13
-	VFMADD213PS Y10, Y10, Y8
-	VFMADD213PS Y13, Y13, Y11
-	VMOVUPS     Y8, 64(R13)(R10*1)
-	VMOVUPS     Y11, 96(R13)(R10*1)
-	VADDPS      Y8, Y6, Y6
-	VADDPS      Y11, Y7, Y7
-	ADDQ        $+128, R10
-	SUBQ        $+32, R9
-	JGE         expmain
-
-expmaindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
-	JLT  expsingledone
-
-expsingle:
-	PREFETCHT0  (R12)(R10*1)
-	VMOVUPS     (CX)(R10*1), Y8
-	VFMSUB213PS Y2, Y3, Y8
-	VMAXPS      Y8, Y0, Y8
-	VADDPS      Y1, Y8, Y9
-	VSUBPS      Y1, Y9, Y10
-	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
-	VMULPS      Y10, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPSLLD      $0x14, Y9, Y9
-	VPADDD      Y9, Y10, Y10
-	VFMADD213PS Y10, Y10, Y8
-	VMOVUPS     Y8, (R13)(R10*1)
-	VADDPS      Y8, Y4, Y4
-	ADDQ        $+32, R10
-	SUBQ        $+8, R9
-	JGE         expsingle
-
-expsingledone:
-	ADDQ        $+8, R9
-	JZ          expdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R14
-	SHLQ        $0x02, R9
-	SUBQ        R9, R14
-	VMOVUPS     (R14), Y8
-	PREFETCHT0  (R12)(R10*1)
-	VMASKMOVPS  (CX)(R10*1), Y8, Y9
-	VFMSUB213PS Y2, Y3, Y9
+addalonemain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y7
+	VMOVUPS     (DI)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VMAXPS      Y7, Y3, Y3
+	VMOVUPS     32(SI)(R11*1), Y7
+	VMOVUPS     32(DI)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VMAXPS      Y7, Y3, Y3
+	VMOVUPS     64(SI)(R11*1), Y7
+	VMOVUPS     64(DI)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VMAXPS      Y7, Y3, Y3
+	VMOVUPS     96(SI)(R11*1), Y7
+	VMOVUPS     96(DI)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VMAXPS      Y7, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y7
+	VMOVUPS     32(CX)(R11*1), Y9
+	VMOVUPS     (DX)(R11*1), Y8
+	VMOVUPS     32(DX)(R11*1), Y10
+	VADDPS      Y8, Y7, Y7
+	VADDPS      Y10, Y9, Y9
+	VFMSUB213PS Y4, Y2, Y7
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y7, Y0, Y7
 	VMAXPS      Y9, Y0, Y9
-	VADDPS      Y1, Y9, Y2
-	VSUBPS      Y1, Y2, Y3
-	VSUBPS      Y3, Y9, Y3
+	VADDPS      Y1, Y7, Y8
+	VADDPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y8, Y10
+	VSUBPS      Y1, Y11, Y12
+	VSUBPS      Y10, Y7, Y10
+	VSUBPS      Y12, Y9, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
 	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y3, Y9
-	VFMADD213PS vecConstf32avx2<>+1120(SB), Y3, Y9
-	VMULPS      Y3, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y2, Y3
-	VPSLLD      $0x14, Y2, Y2
-	VPADDD      Y2, Y3, Y3
-	VFMADD213PS Y3, Y3, Y9
-	VMASKMOVPS  Y9, Y8, (R13)(R10*1)
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
+	VMULPS      Y10, Y7, Y7
+	VMULPS      Y12, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y11, Y11
+	VPADDD      Y8, Y10, Y10
+	VPADDD      Y11, Y12, Y12
+	VFMADD213PS Y10, Y10, Y7
+	VFMADD213PS Y12, Y12, Y9
+	VMOVUPS     Y7, (BX)(R11*1)
+	VMOVUPS     Y9, 32(BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y7
+	VMOVUPS     96(CX)(R11*1), Y9
+	VMOVUPS     64(DX)(R11*1), Y8
+	VMOVUPS     96(DX)(R11*1), Y10
+	VADDPS      Y8, Y7, Y7
+	VADDPS      Y10, Y9, Y9
+	VFMSUB213PS Y4, Y2, Y7
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y7, Y0, Y7
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y7, Y8
+	VADDPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y8, Y10
+	VSUBPS      Y1, Y11, Y12
+	VSUBPS      Y10, Y7, Y10
+	VSUBPS      Y12, Y9, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
+	VMULPS      Y10, Y7, Y7
+	VMULPS      Y12, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y11, Y11
+	VPADDD      Y8, Y10, Y10
+	VPADDD      Y11, Y12, Y12
+	VFMADD213PS Y10, Y10, Y7
+	VFMADD213PS Y12, Y12, Y9
+	VMOVUPS     Y7, 64(BX)(R11*1)
+	VMOVUPS     Y9, 96(BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         addalonemain
+
+addalonemaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  addalonesingledone
+
+addalonesingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y7
+	VMOVUPS     (DI)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VMAXPS      Y7, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y7
+	VMOVUPS     (DX)(R11*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VFMSUB213PS Y4, Y2, Y7
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y7, Y8
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y9, Y7, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
+	VMULPS      Y9, Y7, Y7
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VPSLLD      $0x14, Y8, Y8
+	VPADDD      Y8, Y9, Y9
+	VFMADD213PS Y9, Y9, Y7
+	VMOVUPS     Y7, (BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         addalonesingle
+
+addalonesingledone:
+	ADDQ        $+8, R12
+	JZ          addalonedone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	MOVQ        R12, R10
+	SHLQ        $0x02, R10
+	SUBQ        R10, R9
+	VMOVUPS     (R9), Y7
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y7, Y8
+	VMASKMOVPS  (DI)(R11*1), Y7, Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y9
+	VBLENDVPS   Y7, Y8, Y9, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y7, Y8
+	VMASKMOVPS  (DX)(R11*1), Y7, Y9
+	VADDPS      Y9, Y8, Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y4
+	VSUBPS      Y1, Y4, Y9
+	VSUBPS      Y9, Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
+	VMULPS      Y9, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y9, Y9
+	VFMADD213PS Y9, Y9, Y8
+	VMASKMOVPS  Y8, Y7, (BX)(R11*1)
+	VANDPS      Y7, Y8, Y8
+	VADDPS      Y8, Y5, Y5
+
+addalonedone:
+	JMP addtaken
+
+addrow:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0x4e, X3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0xb1, X3, X4
+	VMAXPS       X4, X3, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y2, Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	CMPQ         room+24(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R10
+	JNE          addkept
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+32, R12
+	JLT          addntmaindone
+
+addntmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y8
+	VMOVUPS     (DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     32(SI)(R11*1), Y8
+	VMOVUPS     32(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     64(SI)(R11*1), Y8
+	VMOVUPS     64(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     96(SI)(R11*1), Y8
+	VMOVUPS     96(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     32(CX)(R11*1), Y10
+	VMOVUPS     (DX)(R11*1), Y9
+	VMOVUPS     32(DX)(R11*1), Y11
+	VADDPS      Y9, Y8, Y8
+	VADDPS      Y11, Y10, Y10
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y10, Y12
+	VSUBPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y11, Y8, Y11
+	VSUBPS      Y13, Y10, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
+	VMULPS      Y11, Y8, Y8
+	VMULPS      Y13, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y11, Y11, Y8
+	VFMADD213PS Y13, Y13, Y10
+	VMOVUPS     (R9)(R11*1), Y9
+	VMOVUPS     32(R9)(R11*1), Y11
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y11, Y11
+	VMOVNTPS    Y9, (R10)(R11*1)
+	VMOVNTPS    Y11, 32(R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VMOVUPS     Y10, 32(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y8
+	VMOVUPS     96(CX)(R11*1), Y10
+	VMOVUPS     64(DX)(R11*1), Y9
+	VMOVUPS     96(DX)(R11*1), Y11
+	VADDPS      Y9, Y8, Y8
+	VADDPS      Y11, Y10, Y10
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y10, Y12
+	VSUBPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y11, Y8, Y11
+	VSUBPS      Y13, Y10, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
+	VMULPS      Y11, Y8, Y8
+	VMULPS      Y13, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y11, Y11, Y8
+	VFMADD213PS Y13, Y13, Y10
+	VMOVUPS     64(R9)(R11*1), Y9
+	VMOVUPS     96(R9)(R11*1), Y11
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y11, Y11
+	VMOVNTPS    Y9, 64(R10)(R11*1)
+	VMOVNTPS    Y11, 96(R10)(R11*1)
+	VMOVUPS     Y8, 64(BX)(R11*1)
+	VMOVUPS     Y10, 96(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         addntmain
+
+addntmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  addntsingledone
+
+addntsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y8
+	VMOVUPS     (DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     (DX)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y10, Y8, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VMULPS      Y10, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPSLLD      $0x14, Y9, Y9
+	VPADDD      Y9, Y10, Y10
+	VFMADD213PS Y10, Y10, Y8
+	VMOVUPS     (R9)(R11*1), Y9
+	VMULPS      Y7, Y9, Y9
+	VMOVNTPS    Y9, (R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         addntsingle
+
+addntsingledone:
+	ADDQ        $+8, R12
+	JZ          addntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y8, Y9
+	VMASKMOVPS  (DI)(R11*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VBLENDVPS   Y8, Y9, Y10, Y9
+	VMAXPS      Y9, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y8, Y9
+	VMASKMOVPS  (DX)(R11*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y4
+	VSUBPS      Y1, Y4, Y10
+	VSUBPS      Y10, Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
+	VMULPS      Y10, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y10, Y10
+	VFMADD213PS Y10, Y10, Y9
+	VMASKMOVPS  (R9)(R11*1), Y8, Y4
+	VMULPS      Y7, Y4, Y4
+	VMASKMOVPS  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPS  Y9, Y8, (BX)(R11*1)
 	VANDPS      Y8, Y9, Y9
-	VADDPS      Y9, Y4, Y4
+	VADDPS      Y9, Y5, Y5
 
-expdone:
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X2
-	VADDPS       X2, X4, X4
-	VPERMILPS    $0x4e, X4, X2
-	VADDPS       X2, X4, X4
-	VPERMILPS    $0xb1, X4, X2
-	VADDPS       X2, X4, X4
-	VBROADCASTSS X4, Y4
-	VMOVAPS      vecConstf32avx2<>+320(SB), Y2
-	VDIVPS       Y4, Y2, Y2
-	CMPQ         R13, AX
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+32, R9
-	JLT          streammaindone
+addntdone:
+	JMP addpassed
 
-streammain:
-	VMOVUPS  (R13)(R10*1), Y3
-	VMULPS   Y2, Y3, Y3
-	VMOVNTPS Y3, (AX)(R10*1)
-	VMOVUPS  32(R13)(R10*1), Y3
-	VMULPS   Y2, Y3, Y3
-	VMOVNTPS Y3, 32(AX)(R10*1)
-	VMOVUPS  64(R13)(R10*1), Y3
-	VMULPS   Y2, Y3, Y3
-	VMOVNTPS Y3, 64(AX)(R10*1)
-	VMOVUPS  96(R13)(R10*1), Y3
-	VMULPS   Y2, Y3, Y3
-	VMOVNTPS Y3, 96(AX)(R10*1)
-	ADDQ     $+128, R10
-	SUBQ     $+32, R9
-	JGE      streammain
+addkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+32, R12
+	JLT  addinmaindone
 
-streammaindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
-	JLT  streamsingledone
+addinmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y8
+	VMOVUPS     (DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     32(SI)(R11*1), Y8
+	VMOVUPS     32(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     64(SI)(R11*1), Y8
+	VMOVUPS     64(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     96(SI)(R11*1), Y8
+	VMOVUPS     96(DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     32(CX)(R11*1), Y10
+	VMOVUPS     (DX)(R11*1), Y9
+	VMOVUPS     32(DX)(R11*1), Y11
+	VADDPS      Y9, Y8, Y8
+	VADDPS      Y11, Y10, Y10
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y10, Y12
+	VSUBPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y11, Y8, Y11
+	VSUBPS      Y13, Y10, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
+	VMULPS      Y11, Y8, Y8
+	VMULPS      Y13, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y11, Y11, Y8
+	VFMADD213PS Y13, Y13, Y10
+	VMOVUPS     (R9)(R11*1), Y9
+	VMOVUPS     32(R9)(R11*1), Y11
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y11, Y11
+	VMOVUPS     Y9, (R10)(R11*1)
+	VMOVUPS     Y11, 32(R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VMOVUPS     Y10, 32(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y8
+	VMOVUPS     96(CX)(R11*1), Y10
+	VMOVUPS     64(DX)(R11*1), Y9
+	VMOVUPS     96(DX)(R11*1), Y11
+	VADDPS      Y9, Y8, Y8
+	VADDPS      Y11, Y10, Y10
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y10, Y12
+	VSUBPS      Y1, Y9, Y11
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y11, Y8, Y11
+	VSUBPS      Y13, Y10, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
+	VMULPS      Y11, Y8, Y8
+	VMULPS      Y13, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y11, Y11, Y8
+	VFMADD213PS Y13, Y13, Y10
+	VMOVUPS     64(R9)(R11*1), Y9
+	VMOVUPS     96(R9)(R11*1), Y11
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y11, Y11
+	VMOVUPS     Y9, 64(R10)(R11*1)
+	VMOVUPS     Y11, 96(R10)(R11*1)
+	VMOVUPS     Y8, 64(BX)(R11*1)
+	VMOVUPS     Y10, 96(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         addinmain
 
-streamsingle:
-	VMOVUPS  (R13)(R10*1), Y3
-	VMULPS   Y2, Y3, Y3
-	VMOVNTPS Y3, (AX)(R10*1)
-	ADDQ     $+32, R10
-	SUBQ     $+8, R9
-	JGE      streamsingle
+addinmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  addinsingledone
 
-streamsingledone:
-	ADDQ       $+8, R9
-	JZ         streamdone
+addinsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPS     (SI)(R11*1), Y8
+	VMOVUPS     (DI)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     (DX)(R11*1), Y9
+	VADDPS      Y9, Y8, Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y10, Y8, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VMULPS      Y10, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPSLLD      $0x14, Y9, Y9
+	VPADDD      Y9, Y10, Y10
+	VFMADD213PS Y10, Y10, Y8
+	VMOVUPS     (R9)(R11*1), Y9
+	VMULPS      Y7, Y9, Y9
+	VMOVUPS     Y9, (R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         addinsingle
+
+addinsingledone:
+	ADDQ        $+8, R12
+	JZ          addindone
+	LEAQ        vecMaskf32avx2<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y8, Y9
+	VMASKMOVPS  (DI)(R11*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VBLENDVPS   Y8, Y9, Y10, Y9
+	VMAXPS      Y9, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y8, Y9
+	VMASKMOVPS  (DX)(R11*1), Y8, Y10
+	VADDPS      Y10, Y9, Y9
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y4
+	VSUBPS      Y1, Y4, Y10
+	VSUBPS      Y10, Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
+	VMULPS      Y10, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y10, Y10
+	VFMADD213PS Y10, Y10, Y9
+	VMASKMOVPS  (R9)(R11*1), Y8, Y4
+	VMULPS      Y7, Y4, Y4
+	VMASKMOVPS  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPS  Y9, Y8, (BX)(R11*1)
+	VANDPS      Y8, Y9, Y9
+	VADDPS      Y9, Y5, Y5
+
+addindone:
+addpassed:
+addtaken:
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS X5, Y5
+	VDIVPS       Y5, Y7, Y7
+	MOVQ         BX, R9
+	MOVQ         AX, R10
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, BX
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
+
+plainfirst:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+32, R12
+	JLT  plainmaxmaindone
+
+plainmaxmain:
+	VMAXPS (SI)(R11*1), Y3, Y3
+	VMAXPS 32(SI)(R11*1), Y3, Y3
+	VMAXPS 64(SI)(R11*1), Y3, Y3
+	VMAXPS 96(SI)(R11*1), Y3, Y3
+	ADDQ   $+128, R11
+	SUBQ   $+32, R12
+	JGE    plainmaxmain
+
+plainmaxmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  plainmaxsingledone
+
+plainmaxsingle:
+	VMAXPS (SI)(R11*1), Y3, Y3
+	ADDQ   $+32, R11
+	SUBQ   $+8, R12
+	JGE    plainmaxsingle
+
+plainmaxsingledone:
+	ADDQ       $+8, R12
+	JZ         plainmaxdone
 	LEAQ       vecMaskf32avx2<>+32(SB), CX
-	SHLQ       $0x02, R9
-	SUBQ       R9, CX
-	VMOVUPS    (CX), Y3
-	VMASKMOVPS (R13)(R10*1), Y3, Y4
-	VMULPS     Y2, Y4, Y4
-	VMASKMOVPS Y4, Y3, (AX)(R10*1)
+	MOVQ       R12, DX
+	SHLQ       $0x02, DX
+	SUBQ       DX, CX
+	VMOVUPS    (CX), Y4
+	VMASKMOVPS (SI)(R11*1), Y4, Y5
+	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VBLENDVPS  Y4, Y5, Y6, Y5
+	VMAXPS     Y5, Y3, Y3
 
-streamdone:
-	JMP written
+plainmaxdone:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0x4e, X3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0xb1, X3, X4
+	VMAXPS       X4, X3, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y2, Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+32, R12
+	JLT          plainalonemaindone
 
-kept:
-	MOVQ n+64(FP), R9
-	XORQ R10, R10
-	SUBQ $+32, R9
-	JLT  scalemaindone
+plainalonemain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMAXPS      32(SI)(R11*1), Y3, Y3
+	VMAXPS      64(SI)(R11*1), Y3, Y3
+	VMAXPS      96(SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y7
+	VMOVUPS     32(CX)(R11*1), Y10
+	VFMSUB213PS Y4, Y2, Y7
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y7, Y0, Y7
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y7, Y8
+	VADDPS      Y1, Y10, Y11
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y11, Y12
+	VSUBPS      Y9, Y7, Y9
+	VSUBPS      Y12, Y10, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
+	VMULPS      Y9, Y7, Y7
+	VMULPS      Y12, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y11, Y11
+	VPADDD      Y8, Y9, Y9
+	VPADDD      Y11, Y12, Y12
+	VFMADD213PS Y9, Y9, Y7
+	VFMADD213PS Y12, Y12, Y10
+	VMOVUPS     Y7, (BX)(R11*1)
+	VMOVUPS     Y10, 32(BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y7
+	VMOVUPS     96(CX)(R11*1), Y10
+	VFMSUB213PS Y4, Y2, Y7
+	VFMSUB213PS Y4, Y2, Y10
+	VMAXPS      Y7, Y0, Y7
+	VMAXPS      Y10, Y0, Y10
+	VADDPS      Y1, Y7, Y8
+	VADDPS      Y1, Y10, Y11
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y11, Y12
+	VSUBPS      Y9, Y7, Y9
+	VSUBPS      Y12, Y10, Y12
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y10
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
+	VMULPS      Y9, Y7, Y7
+	VMULPS      Y12, Y10, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y11, Y11
+	VPADDD      Y8, Y9, Y9
+	VPADDD      Y11, Y12, Y12
+	VFMADD213PS Y9, Y9, Y7
+	VFMADD213PS Y12, Y12, Y10
+	VMOVUPS     Y7, 64(BX)(R11*1)
+	VMOVUPS     Y10, 96(BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         plainalonemain
 
-scalemain:
-	VMOVUPS (R13)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, (AX)(R10*1)
-	VMOVUPS 32(R13)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 32(AX)(R10*1)
-	VMOVUPS 64(R13)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 64(AX)(R10*1)
-	VMOVUPS 96(R13)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+32, R9
-	JGE     scalemain
+plainalonemaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  plainalonesingledone
 
-scalemaindone:
-	ADDQ $+32, R9
-	SUBQ $+8, R9
-	JLT  scalesingledone
+plainalonesingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y7
+	VFMSUB213PS Y4, Y2, Y7
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y7, Y8
+	VSUBPS      Y1, Y8, Y9
+	VSUBPS      Y9, Y7, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
+	VMULPS      Y9, Y7, Y7
+	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VPSLLD      $0x14, Y8, Y8
+	VPADDD      Y8, Y9, Y9
+	VFMADD213PS Y9, Y9, Y7
+	VMOVUPS     Y7, (BX)(R11*1)
+	VADDPS      Y7, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         plainalonesingle
 
-scalesingle:
-	VMOVUPS (R13)(R10*1), Y3
-	VMULPS  Y2, Y3, Y3
-	VMOVUPS Y3, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+8, R9
-	JGE     scalesingle
+plainalonesingledone:
+	ADDQ        $+8, R12
+	JZ          plainalonedone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	MOVQ        R12, R9
+	SHLQ        $0x02, R9
+	SUBQ        R9, DX
+	VMOVUPS     (DX), Y7
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y7, Y8
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y9
+	VBLENDVPS   Y7, Y8, Y9, Y8
+	VMAXPS      Y8, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y7, Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y4
+	VSUBPS      Y1, Y4, Y9
+	VSUBPS      Y9, Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
+	VMULPS      Y9, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y9, Y9
+	VFMADD213PS Y9, Y9, Y8
+	VMASKMOVPS  Y8, Y7, (BX)(R11*1)
+	VANDPS      Y7, Y8, Y8
+	VADDPS      Y8, Y5, Y5
 
-scalesingledone:
-	ADDQ       $+8, R9
-	JZ         scaledone
-	LEAQ       vecMaskf32avx2<>+32(SB), CX
-	SHLQ       $0x02, R9
-	SUBQ       R9, CX
-	VMOVUPS    (CX), Y3
-	VMASKMOVPS (R13)(R10*1), Y3, Y4
-	VMULPS     Y2, Y4, Y4
-	VMASKMOVPS Y4, Y3, (AX)(R10*1)
+plainalonedone:
+	JMP plaintaken
 
-scaledone:
-written:
-	ADDQ SI, AX
-	MOVQ R11, CX
-	DECQ BX
-	JNZ  row
+plainrow:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0x4e, X3, X4
+	VMAXPS       X4, X3, X3
+	VPERMILPS    $0xb1, X3, X4
+	VMAXPS       X4, X3, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y2, Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x02, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	CMPQ         room+24(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R10
+	JNE          plainkept
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+32, R12
+	JLT          plainntmaindone
+
+plainntmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMAXPS      32(SI)(R11*1), Y3, Y3
+	VMAXPS      64(SI)(R11*1), Y3, Y3
+	VMAXPS      96(SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     32(CX)(R11*1), Y11
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
+	VMOVUPS     (R9)(R11*1), Y9
+	VMOVUPS     32(R9)(R11*1), Y10
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y10, Y10
+	VMOVNTPS    Y9, (R10)(R11*1)
+	VMOVNTPS    Y10, 32(R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VMOVUPS     Y11, 32(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y11, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y8
+	VMOVUPS     96(CX)(R11*1), Y11
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
+	VMOVUPS     64(R9)(R11*1), Y9
+	VMOVUPS     96(R9)(R11*1), Y10
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y10, Y10
+	VMOVNTPS    Y9, 64(R10)(R11*1)
+	VMOVNTPS    Y10, 96(R10)(R11*1)
+	VMOVUPS     Y8, 64(BX)(R11*1)
+	VMOVUPS     Y11, 96(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y11, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         plainntmain
+
+plainntmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  plainntsingledone
+
+plainntsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y10, Y8, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VMULPS      Y10, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPSLLD      $0x14, Y9, Y9
+	VPADDD      Y9, Y10, Y10
+	VFMADD213PS Y10, Y10, Y8
+	VMOVUPS     (R9)(R11*1), Y9
+	VMULPS      Y7, Y9, Y9
+	VMOVNTPS    Y9, (R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         plainntsingle
+
+plainntsingledone:
+	ADDQ        $+8, R12
+	JZ          plainntdone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, R12
+	SUBQ        R12, DX
+	VMOVUPS     (DX), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VBLENDVPS   Y8, Y9, Y10, Y9
+	VMAXPS      Y9, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y8, Y9
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y4
+	VSUBPS      Y1, Y4, Y10
+	VSUBPS      Y10, Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
+	VMULPS      Y10, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y10, Y10
+	VFMADD213PS Y10, Y10, Y9
+	VMASKMOVPS  (R9)(R11*1), Y8, Y4
+	VMULPS      Y7, Y4, Y4
+	VMASKMOVPS  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPS  Y9, Y8, (BX)(R11*1)
+	VANDPS      Y8, Y9, Y9
+	VADDPS      Y9, Y5, Y5
+
+plainntdone:
+	JMP plainpassed
+
+plainkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+32, R12
+	JLT  plaininmaindone
+
+plaininmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMAXPS      32(SI)(R11*1), Y3, Y3
+	VMAXPS      64(SI)(R11*1), Y3, Y3
+	VMAXPS      96(SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VMOVUPS     32(CX)(R11*1), Y11
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
+	VMOVUPS     (R9)(R11*1), Y9
+	VMOVUPS     32(R9)(R11*1), Y10
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y10, Y10
+	VMOVUPS     Y9, (R10)(R11*1)
+	VMOVUPS     Y10, 32(R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VMOVUPS     Y11, 32(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y11, Y6, Y6
+	VMOVUPS     64(CX)(R11*1), Y8
+	VMOVUPS     96(CX)(R11*1), Y11
+	VFMSUB213PS Y4, Y2, Y8
+	VFMSUB213PS Y4, Y2, Y11
+	VMAXPS      Y8, Y0, Y8
+	VMAXPS      Y11, Y0, Y11
+	VADDPS      Y1, Y8, Y9
+	VADDPS      Y1, Y11, Y12
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y1, Y12, Y13
+	VSUBPS      Y10, Y8, Y10
+	VSUBPS      Y13, Y11, Y13
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS      Y10, Y8, Y8
+	VMULPS      Y13, Y11, Y11
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VPSLLD      $0x14, Y9, Y9
+	VPSLLD      $0x14, Y12, Y12
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y12, Y13, Y13
+	VFMADD213PS Y10, Y10, Y8
+	VFMADD213PS Y13, Y13, Y11
+	VMOVUPS     64(R9)(R11*1), Y9
+	VMOVUPS     96(R9)(R11*1), Y10
+	VMULPS      Y7, Y9, Y9
+	VMULPS      Y7, Y10, Y10
+	VMOVUPS     Y9, 64(R10)(R11*1)
+	VMOVUPS     Y10, 96(R10)(R11*1)
+	VMOVUPS     Y8, 64(BX)(R11*1)
+	VMOVUPS     Y11, 96(BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y11, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+32, R12
+	JGE         plaininmain
+
+plaininmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  plaininsingledone
+
+plaininsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPS      (SI)(R11*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), Y8
+	VFMSUB213PS Y4, Y2, Y8
+	VMAXPS      Y8, Y0, Y8
+	VADDPS      Y1, Y8, Y9
+	VSUBPS      Y1, Y9, Y10
+	VSUBPS      Y10, Y8, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
+	VMULPS      Y10, Y8, Y8
+	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VPSLLD      $0x14, Y9, Y9
+	VPADDD      Y9, Y10, Y10
+	VFMADD213PS Y10, Y10, Y8
+	VMOVUPS     (R9)(R11*1), Y9
+	VMULPS      Y7, Y9, Y9
+	VMOVUPS     Y9, (R10)(R11*1)
+	VMOVUPS     Y8, (BX)(R11*1)
+	VADDPS      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+8, R12
+	JGE         plaininsingle
+
+plaininsingledone:
+	ADDQ        $+8, R12
+	JZ          plainindone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, R12
+	SUBQ        R12, DX
+	VMOVUPS     (DX), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPS  (SI)(R11*1), Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VBLENDVPS   Y8, Y9, Y10, Y9
+	VMAXPS      Y9, Y3, Y3
+	VMASKMOVPS  (CX)(R11*1), Y8, Y9
+	VFMSUB213PS Y4, Y2, Y9
+	VMAXPS      Y9, Y0, Y9
+	VADDPS      Y1, Y9, Y4
+	VSUBPS      Y1, Y4, Y10
+	VSUBPS      Y10, Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
+	VMULPS      Y10, Y9, Y9
+	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VPSLLD      $0x14, Y4, Y4
+	VPADDD      Y4, Y10, Y10
+	VFMADD213PS Y10, Y10, Y9
+	VMASKMOVPS  (R9)(R11*1), Y8, Y4
+	VMULPS      Y7, Y4, Y4
+	VMASKMOVPS  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPS  Y9, Y8, (BX)(R11*1)
+	VANDPS      Y8, Y9, Y9
+	VADDPS      Y9, Y5, Y5
+
+plainindone:
+plainpassed:
+plaintaken:
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0x4e, X5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPS    $0xb1, X5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS X5, Y5
+	VDIVPS       Y5, Y7, Y7
+	MOVQ         BX, R9
+	MOVQ         AX, R10
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, BX
+	DECQ         m+56(FP)
+	JNZ          plainrow
+
+rest:
+	CMPQ  room+24(FP), $0x00
+	JEQ   restkept
+	TESTQ $0x0000003f, R10
+	JNE   restkept
+	MOVQ  n+64(FP), R12
+	XORQ  R11, R11
+	SUBQ  $+32, R12
+	JLT   restntmaindone
+
+restntmain:
+	VMOVUPS  (R9)(R11*1), Y0
+	VMULPS   Y7, Y0, Y0
+	VMOVNTPS Y0, (R10)(R11*1)
+	VMOVUPS  32(R9)(R11*1), Y0
+	VMULPS   Y7, Y0, Y0
+	VMOVNTPS Y0, 32(R10)(R11*1)
+	VMOVUPS  64(R9)(R11*1), Y0
+	VMULPS   Y7, Y0, Y0
+	VMOVNTPS Y0, 64(R10)(R11*1)
+	VMOVUPS  96(R9)(R11*1), Y0
+	VMULPS   Y7, Y0, Y0
+	VMOVNTPS Y0, 96(R10)(R11*1)
+	ADDQ     $+128, R11
+	SUBQ     $+32, R12
+	JGE      restntmain
+
+restntmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  restntsingledone
+
+restntsingle:
+	VMOVUPS  (R9)(R11*1), Y0
+	VMULPS   Y7, Y0, Y0
+	VMOVNTPS Y0, (R10)(R11*1)
+	ADDQ     $+32, R11
+	SUBQ     $+8, R12
+	JGE      restntsingle
+
+restntsingledone:
+	ADDQ       $+8, R12
+	JZ         restntdone
+	LEAQ       vecMaskf32avx2<>+32(SB), AX
+	MOVQ       R12, CX
+	SHLQ       $0x02, CX
+	SUBQ       CX, AX
+	VMOVUPS    (AX), Y0
+	VMASKMOVPS (R9)(R11*1), Y0, Y1
+	VMULPS     Y7, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)(R11*1)
+
+restntdone:
+	JMP restpassed
+
+restkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+32, R12
+	JLT  restinmaindone
+
+restinmain:
+	VMOVUPS (R9)(R11*1), Y0
+	VMULPS  Y7, Y0, Y0
+	VMOVUPS Y0, (R10)(R11*1)
+	VMOVUPS 32(R9)(R11*1), Y0
+	VMULPS  Y7, Y0, Y0
+	VMOVUPS Y0, 32(R10)(R11*1)
+	VMOVUPS 64(R9)(R11*1), Y0
+	VMULPS  Y7, Y0, Y0
+	VMOVUPS Y0, 64(R10)(R11*1)
+	VMOVUPS 96(R9)(R11*1), Y0
+	VMULPS  Y7, Y0, Y0
+	VMOVUPS Y0, 96(R10)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+32, R12
+	JGE     restinmain
+
+restinmaindone:
+	ADDQ $+32, R12
+	SUBQ $+8, R12
+	JLT  restinsingledone
+
+restinsingle:
+	VMOVUPS (R9)(R11*1), Y0
+	VMULPS  Y7, Y0, Y0
+	VMOVUPS Y0, (R10)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+8, R12
+	JGE     restinsingle
+
+restinsingledone:
+	ADDQ       $+8, R12
+	JZ         restindone
+	LEAQ       vecMaskf32avx2<>+32(SB), AX
+	MOVQ       R12, CX
+	SHLQ       $0x02, CX
+	SUBQ       CX, AX
+	VMOVUPS    (AX), Y0
+	VMASKMOVPS (R9)(R11*1), Y0, Y1
+	VMULPS     Y7, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)(R11*1)
+
+restindone:
+restpassed:
 	VZEROUPPER
 	RET
 

@@ -6062,388 +6062,1286 @@ next:
 // func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ y+16(FP), BX
-	MOVQ m+56(FP), SI
-	MOVQ ldd+32(FP), DI
-	MOVQ lds+40(FP), R8
-	MOVQ ldy+48(FP), R9
-	SHLQ $0x02, DI
-	SHLQ $0x02, R8
-	SHLQ $0x02, R9
-
-row:
-	LEAQ         (DX)(R8*1), R11
-	LEAQ         2048(DX), R12
-	CMPQ         R12, R11
-	CMOVQLT      R11, R12
-	MOVQ         room+24(FP), R13
-	TESTQ        R13, R13
-	CMOVQEQ      AX, R13
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+24(FP), SI
+	MOVQ         src+8(FP), DI
+	MOVQ         y+16(FP), R8
+	VBROADCASTSS scale+72(FP), Z0
+	VMULPS.BCST  vecConstf32avx512<>+16(SB), Z0, Z0
 	VBROADCASTSS vecConstf32avx512<>+808(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
-	TESTQ        BX, BX
-	JZ           plain
+	TESTQ        SI, SI
+	CMOVQEQ      AX, SI
+	TESTQ        R8, R8
+	JZ           plainfirst
 	MOVQ         n+64(FP), CX
-	XORQ         R10, R10
+	XORQ         R12, R12
 	SUBQ         $+64, CX
-	JLT          addmaindone
+	JLT          addmaxmaindone
 
-addmain:
-	VMOVUPS (DX)(R10*1), Z4
-	VMOVUPS (BX)(R10*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, (R13)(R10*1)
-	VMAXPS  Z4, Z0, Z0
-	VMOVUPS 64(DX)(R10*1), Z4
-	VMOVUPS 64(BX)(R10*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 64(R13)(R10*1)
-	VMAXPS  Z4, Z1, Z1
-	VMOVUPS 128(DX)(R10*1), Z4
-	VMOVUPS 128(BX)(R10*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 128(R13)(R10*1)
-	VMAXPS  Z4, Z2, Z2
-	VMOVUPS 192(DX)(R10*1), Z4
-	VMOVUPS 192(BX)(R10*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, 192(R13)(R10*1)
-	VMAXPS  Z4, Z3, Z3
-	ADDQ    $+256, R10
+addmaxmain:
+	VMOVUPS (DI)(R12*1), Z2
+	VMOVUPS (R8)(R12*1), Z3
+	VADDPS  Z3, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	VMOVUPS 64(DI)(R12*1), Z2
+	VMOVUPS 64(R8)(R12*1), Z3
+	VADDPS  Z3, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	VMOVUPS 128(DI)(R12*1), Z2
+	VMOVUPS 128(R8)(R12*1), Z3
+	VADDPS  Z3, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	VMOVUPS 192(DI)(R12*1), Z2
+	VMOVUPS 192(R8)(R12*1), Z3
+	VADDPS  Z3, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	ADDQ    $+256, R12
 	SUBQ    $+64, CX
-	JGE     addmain
+	JGE     addmaxmain
 
-addmaindone:
+addmaxmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  addsingledone
+	JLT  addmaxsingledone
 
-addsingle:
-	VMOVUPS (DX)(R10*1), Z4
-	VMOVUPS (BX)(R10*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS Z4, (R13)(R10*1)
-	VMAXPS  Z4, Z0, Z0
-	ADDQ    $+64, R10
+addmaxsingle:
+	VMOVUPS (DI)(R12*1), Z2
+	VMOVUPS (R8)(R12*1), Z3
+	VADDPS  Z3, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	ADDQ    $+64, R12
 	SUBQ    $+16, CX
-	JGE     addsingle
+	JGE     addmaxsingle
 
-addsingledone:
+addmaxsingledone:
 	ADDQ         $+16, CX
-	JZ           adddone
-	MOVQ         $0x00000001, R14
-	SHLQ         CL, R14
-	DECQ         R14
-	KMOVW        R14, K1
-	VMOVUPS.Z    (DX)(R10*1), K1, Z4
-	VMOVUPS.Z    (BX)(R10*1), K1, Z5
-	VADDPS       Z5, Z4, Z4
-	VMOVUPS      Z4, K1, (R13)(R10*1)
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z0, Z0
+	JZ           addmaxdone
+	MOVQ         $0x00000001, DX
+	SHLQ         CL, DX
+	DECQ         DX
+	KMOVW        DX, K1
+	VMOVUPS.Z    (DI)(R12*1), K1, Z2
+	VMOVUPS.Z    (R8)(R12*1), K1, Z3
+	VADDPS       Z3, Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBLENDMPS    Z2, Z3, K1, Z2
+	VMAXPS       Z2, Z1, Z1
 
-adddone:
-	ADDQ R9, BX
-	MOVQ R13, DX
-	JMP  known
-
-plain:
-	MOVQ n+64(FP), CX
-	XORQ R10, R10
-	SUBQ $+64, CX
-	JLT  maxmaindone
-
-maxmain:
-	VMAXPS (DX)(R10*1), Z0, Z0
-	VMAXPS 64(DX)(R10*1), Z1, Z1
-	VMAXPS 128(DX)(R10*1), Z2, Z2
-	VMAXPS 192(DX)(R10*1), Z3, Z3
-	ADDQ   $+256, R10
-	SUBQ   $+64, CX
-	JGE    maxmain
-
-maxmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  maxsingledone
-
-maxsingle:
-	VMAXPS (DX)(R10*1), Z0, Z0
-	ADDQ   $+64, R10
-	SUBQ   $+16, CX
-	JGE    maxsingle
-
-maxsingledone:
-	ADDQ         $+16, CX
-	JZ           maxdone
-	MOVQ         $0x00000001, R14
-	SHLQ         CL, R14
-	DECQ         R14
-	KMOVW        R14, K1
-	VMOVUPS.Z    (DX)(R10*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z0, Z0
-
-maxdone:
-known:
-	VMAXPS        Z2, Z0, Z0
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VMAXPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VBROADCASTSS  scale+72(FP), Z1
-	VMULPS.BCST   vecConstf32avx512<>+16(SB), Z1, Z1
-	VMULPS        Z1, Z0, Z0
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
+addmaxdone:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VMAXPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS        Z0, Z1, Z2
+	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
 	MOVQ          n+64(FP), CX
-	XORQ          R10, R10
+	XORQ          R12, R12
 	SUBQ          $+64, CX
-	JLT           expmaindone
+	JLT           addalonemaindone
 
-expmain:
-	PREFETCHT0       (R12)(R10*1)
-	PREFETCHT0       64(R12)(R10*1)
-	PREFETCHT0       128(R12)(R10*1)
-	PREFETCHT0       192(R12)(R10*1)
-	VMOVUPS          (DX)(R10*1), Z6
-	VMOVUPS          64(DX)(R10*1), Z9
-	VMOVUPS          128(DX)(R10*1), Z12
-	VMOVUPS          192(DX)(R10*1), Z15
-	VFMSUB213PS      Z0, Z1, Z6
-	VFMSUB213PS      Z0, Z1, Z9
-	VFMSUB213PS      Z0, Z1, Z12
-	VFMSUB213PS      Z0, Z1, Z15
-	VREDUCEPS        $0x01, Z6, Z7
-	VREDUCEPS        $0x01, Z9, Z10
-	VREDUCEPS        $0x01, Z12, Z13
-	VREDUCEPS        $0x01, Z15, Z16
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z11
+addalonemain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z7
+	VMOVUPS          (R8)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS          64(DI)(R12*1), Z7
+	VMOVUPS          64(R8)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS          128(DI)(R12*1), Z7
+	VMOVUPS          128(R8)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS          192(DI)(R12*1), Z7
+	VMOVUPS          192(R8)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z7
+	VMOVUPS          64(DX)(R12*1), Z9
+	VMOVUPS          128(DX)(R12*1), Z11
+	VMOVUPS          192(DX)(R12*1), Z13
+	VMOVUPS          (BX)(R12*1), Z8
+	VMOVUPS          64(BX)(R12*1), Z10
+	VMOVUPS          128(BX)(R12*1), Z12
+	VMOVUPS          192(BX)(R12*1), Z14
+	VADDPS           Z8, Z7, Z7
+	VADDPS           Z10, Z9, Z9
+	VADDPS           Z12, Z11, Z11
+	VADDPS           Z14, Z13, Z13
+	VFMSUB213PS      Z2, Z0, Z7
+	VFMSUB213PS      Z2, Z0, Z9
+	VFMSUB213PS      Z2, Z0, Z11
+	VFMSUB213PS      Z2, Z0, Z13
+	VREDUCEPS        $0x01, Z7, Z8
+	VREDUCEPS        $0x01, Z9, Z12
+	VREDUCEPS        $0x01, Z11, Z15
+	VREDUCEPS        $0x01, Z13, Z17
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
 	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
-	VSCALEFPS        Z6, Z8, Z8
-	VSCALEFPS        Z9, Z11, Z11
-	VSCALEFPS        Z12, Z14, Z14
-	VSCALEFPS        Z15, Z17, Z17
-	VMOVUPS          Z8, (R13)(R10*1)
-	VMOVUPS          Z11, 64(R13)(R10*1)
-	VMOVUPS          Z14, 128(R13)(R10*1)
-	VMOVUPS          Z17, 192(R13)(R10*1)
-	VADDPS           Z8, Z2, Z2
-	VADDPS           Z11, Z3, Z3
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
+	VSCALEFPS        Z7, Z10, Z10
+	VSCALEFPS        Z9, Z14, Z14
+	VSCALEFPS        Z11, Z16, Z16
+	VSCALEFPS        Z13, Z18, Z18
+	VMOVUPS          Z10, (SI)(R12*1)
+	VMOVUPS          Z14, 64(SI)(R12*1)
+	VMOVUPS          Z16, 128(SI)(R12*1)
+	VMOVUPS          Z18, 192(SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
 	VADDPS           Z14, Z4, Z4
-	VADDPS           Z17, Z5, Z5
-	ADDQ             $+256, R10
+	VADDPS           Z16, Z5, Z5
+	VADDPS           Z18, Z6, Z6
+	ADDQ             $+256, R12
 	SUBQ             $+64, CX
-	JGE              expmain
+	JGE              addalonemain
 
-expmaindone:
+addalonemaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  expsingledone
+	JLT  addalonesingledone
 
-expsingle:
-	PREFETCHT0       (R12)(R10*1)
-	VMOVUPS          (DX)(R10*1), Z6
-	VFMSUB213PS      Z0, Z1, Z6
-	VREDUCEPS        $0x01, Z6, Z7
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z7, Z8
-	VSCALEFPS        Z6, Z8, Z8
-	VMOVUPS          Z8, (R13)(R10*1)
-	VADDPS           Z8, Z2, Z2
-	ADDQ             $+64, R10
+addalonesingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z7
+	VMOVUPS          (R8)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z7
+	VMOVUPS          (BX)(R12*1), Z8
+	VADDPS           Z8, Z7, Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z8
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VSCALEFPS        Z7, Z9, Z9
+	VMOVUPS          Z9, (SI)(R12*1)
+	VADDPS           Z9, Z3, Z3
+	ADDQ             $+64, R12
 	SUBQ             $+16, CX
-	JGE              expsingle
+	JGE              addalonesingle
 
-expsingledone:
+addalonesingledone:
 	ADDQ             $+16, CX
-	JZ               expdone
-	MOVQ             $0x00000001, R14
-	SHLQ             CL, R14
-	DECQ             R14
-	KMOVW            R14, K1
-	PREFETCHT0       (R12)(R10*1)
-	VMOVUPS.Z        (DX)(R10*1), K1, Z6
-	VFMSUB213PS      Z0, Z1, Z6
-	VREDUCEPS        $0x01, Z6, Z0
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z0, Z1
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z0, Z1
-	VSCALEFPS        Z6, Z1, Z1
-	VMOVUPS          Z1, K1, (R13)(R10*1)
-	VADDPS           Z1, Z2, K1, Z2
+	JZ               addalonedone
+	MOVQ             $0x00000001, R10
+	SHLQ             CL, R10
+	DECQ             R10
+	KMOVW            R10, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z7
+	VMOVUPS.Z        (R8)(R12*1), K1, Z8
+	VADDPS           Z8, Z7, Z7
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z8
+	VBLENDMPS        Z7, Z8, K1, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z7
+	VMOVUPS.Z        (BX)(R12*1), K1, Z8
+	VADDPS           Z8, Z7, Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
+	VSCALEFPS        Z7, Z8, Z8
+	VMOVUPS          Z8, K1, (SI)(R12*1)
+	VADDPS           Z8, Z3, K1, Z3
 
-expdone:
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VADDPS        Y0, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X0
-	VADDPS        X0, X2, X2
-	VPERMILPS     $0x4e, X2, X0
-	VADDPS        X0, X2, X2
-	VPERMILPS     $0xb1, X2, X0
-	VADDPS        X0, X2, X2
-	VBROADCASTSS  X2, Z2
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z0
-	VDIVPS        Z2, Z0, Z0
-	CMPQ          R13, AX
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
+addalonedone:
+	JMP addtaken
+
+addrow:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VMAXPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS        Z0, Z1, Z2
+	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	CMPQ          room+24(FP), $0x00
+	JEQ           addkept
+	TESTQ         $0x0000003f, R11
+	JNE           addkept
 	MOVQ          n+64(FP), CX
-	XORQ          R10, R10
+	XORQ          R12, R12
 	SUBQ          $+64, CX
-	JLT           streammaindone
+	JLT           addntmaindone
 
-streammain:
-	VMOVUPS  (R13)(R10*1), Z1
-	VMULPS   Z0, Z1, Z1
-	VMOVNTPS Z1, (AX)(R10*1)
-	VMOVUPS  64(R13)(R10*1), Z1
-	VMULPS   Z0, Z1, Z1
-	VMOVNTPS Z1, 64(AX)(R10*1)
-	VMOVUPS  128(R13)(R10*1), Z1
-	VMULPS   Z0, Z1, Z1
-	VMOVNTPS Z1, 128(AX)(R10*1)
-	VMOVUPS  192(R13)(R10*1), Z1
-	VMULPS   Z0, Z1, Z1
-	VMOVNTPS Z1, 192(AX)(R10*1)
-	ADDQ     $+256, R10
-	SUBQ     $+64, CX
-	JGE      streammain
+addntmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z8
+	VMOVUPS          (R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          64(DI)(R12*1), Z8
+	VMOVUPS          64(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          128(DI)(R12*1), Z8
+	VMOVUPS          128(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          192(DI)(R12*1), Z8
+	VMOVUPS          192(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          64(DX)(R12*1), Z10
+	VMOVUPS          128(DX)(R12*1), Z12
+	VMOVUPS          192(DX)(R12*1), Z14
+	VMOVUPS          (BX)(R12*1), Z9
+	VMOVUPS          64(BX)(R12*1), Z11
+	VMOVUPS          128(BX)(R12*1), Z13
+	VMOVUPS          192(BX)(R12*1), Z15
+	VADDPS           Z9, Z8, Z8
+	VADDPS           Z11, Z10, Z10
+	VADDPS           Z13, Z12, Z12
+	VADDPS           Z15, Z14, Z14
+	VFMSUB213PS      Z2, Z0, Z8
+	VFMSUB213PS      Z2, Z0, Z10
+	VFMSUB213PS      Z2, Z0, Z12
+	VFMSUB213PS      Z2, Z0, Z14
+	VREDUCEPS        $0x01, Z8, Z9
+	VREDUCEPS        $0x01, Z10, Z13
+	VREDUCEPS        $0x01, Z12, Z16
+	VREDUCEPS        $0x01, Z14, Z18
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VSCALEFPS        Z8, Z11, Z11
+	VSCALEFPS        Z10, Z15, Z15
+	VSCALEFPS        Z12, Z17, Z17
+	VSCALEFPS        Z14, Z19, Z19
+	VMOVUPS          (R10)(R12*1), Z8
+	VMOVUPS          64(R10)(R12*1), Z9
+	VMOVUPS          128(R10)(R12*1), Z10
+	VMOVUPS          192(R10)(R12*1), Z12
+	VMULPS           Z7, Z8, Z8
+	VMULPS           Z7, Z9, Z9
+	VMULPS           Z7, Z10, Z10
+	VMULPS           Z7, Z12, Z12
+	VMOVNTPS         Z8, (R11)(R12*1)
+	VMOVNTPS         Z9, 64(R11)(R12*1)
+	VMOVNTPS         Z10, 128(R11)(R12*1)
+	VMOVNTPS         Z12, 192(R11)(R12*1)
+	VMOVUPS          Z11, (SI)(R12*1)
+	VMOVUPS          Z15, 64(SI)(R12*1)
+	VMOVUPS          Z17, 128(SI)(R12*1)
+	VMOVUPS          Z19, 192(SI)(R12*1)
+	VADDPS           Z11, Z3, Z3
+	VADDPS           Z15, Z4, Z4
+	VADDPS           Z17, Z5, Z5
+	VADDPS           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+64, CX
+	JGE              addntmain
 
-streammaindone:
+addntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  streamsingledone
+	JLT  addntsingledone
 
-streamsingle:
-	VMOVUPS  (R13)(R10*1), Z1
-	VMULPS   Z0, Z1, Z1
-	VMOVNTPS Z1, (AX)(R10*1)
-	ADDQ     $+64, R10
-	SUBQ     $+16, CX
-	JGE      streamsingle
+addntsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z8
+	VMOVUPS          (R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          (BX)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VSCALEFPS        Z8, Z10, Z10
+	VMOVUPS          (R10)(R12*1), Z8
+	VMULPS           Z7, Z8, Z8
+	VMOVNTPS         Z8, (R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+16, CX
+	JGE              addntsingle
 
-streamsingledone:
-	ADDQ      $+16, CX
-	JZ        streamdone
-	MOVQ      $0x00000001, DX
-	SHLQ      CL, DX
-	DECQ      DX
-	KMOVW     DX, K1
-	VMOVUPS.Z (R13)(R10*1), K1, Z1
-	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R10*1)
+addntsingledone:
+	ADDQ             $+16, CX
+	JZ               addntdone
+	MOVQ             $0x00000001, R13
+	SHLQ             CL, R13
+	DECQ             R13
+	KMOVW            R13, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z8
+	VMOVUPS.Z        (R8)(R12*1), K1, Z9
+	VADDPS           Z9, Z8, Z8
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBLENDMPS        Z8, Z9, K1, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z8
+	VMOVUPS.Z        (BX)(R12*1), K1, Z9
+	VADDPS           Z9, Z8, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS.Z        (R10)(R12*1), K1, Z2
+	VMULPS           Z7, Z2, Z2
+	VMOVUPS          Z2, K1, (R11)(R12*1)
+	VMOVUPS          Z9, K1, (SI)(R12*1)
+	VADDPS           Z9, Z3, K1, Z3
 
-streamdone:
-	JMP written
+addntdone:
+	JMP addpassed
 
-kept:
+addkept:
 	MOVQ n+64(FP), CX
-	XORQ R10, R10
+	XORQ R12, R12
 	SUBQ $+64, CX
-	JLT  scalemaindone
+	JLT  addinmaindone
 
-scalemain:
-	VMOVUPS (R13)(R10*1), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R10*1)
-	VMOVUPS 64(R13)(R10*1), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(R10*1)
-	VMOVUPS 128(R13)(R10*1), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(R10*1)
-	VMOVUPS 192(R13)(R10*1), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(R10*1)
-	ADDQ    $+256, R10
-	SUBQ    $+64, CX
-	JGE     scalemain
+addinmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z8
+	VMOVUPS          (R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          64(DI)(R12*1), Z8
+	VMOVUPS          64(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          128(DI)(R12*1), Z8
+	VMOVUPS          128(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          192(DI)(R12*1), Z8
+	VMOVUPS          192(R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          64(DX)(R12*1), Z10
+	VMOVUPS          128(DX)(R12*1), Z12
+	VMOVUPS          192(DX)(R12*1), Z14
+	VMOVUPS          (BX)(R12*1), Z9
+	VMOVUPS          64(BX)(R12*1), Z11
+	VMOVUPS          128(BX)(R12*1), Z13
+	VMOVUPS          192(BX)(R12*1), Z15
+	VADDPS           Z9, Z8, Z8
+	VADDPS           Z11, Z10, Z10
+	VADDPS           Z13, Z12, Z12
+	VADDPS           Z15, Z14, Z14
+	VFMSUB213PS      Z2, Z0, Z8
+	VFMSUB213PS      Z2, Z0, Z10
+	VFMSUB213PS      Z2, Z0, Z12
+	VFMSUB213PS      Z2, Z0, Z14
+	VREDUCEPS        $0x01, Z8, Z9
+	VREDUCEPS        $0x01, Z10, Z13
+	VREDUCEPS        $0x01, Z12, Z16
+	VREDUCEPS        $0x01, Z14, Z18
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VSCALEFPS        Z8, Z11, Z11
+	VSCALEFPS        Z10, Z15, Z15
+	VSCALEFPS        Z12, Z17, Z17
+	VSCALEFPS        Z14, Z19, Z19
+	VMOVUPS          (R10)(R12*1), Z8
+	VMOVUPS          64(R10)(R12*1), Z9
+	VMOVUPS          128(R10)(R12*1), Z10
+	VMOVUPS          192(R10)(R12*1), Z12
+	VMULPS           Z7, Z8, Z8
+	VMULPS           Z7, Z9, Z9
+	VMULPS           Z7, Z10, Z10
+	VMULPS           Z7, Z12, Z12
+	VMOVUPS          Z8, (R11)(R12*1)
+	VMOVUPS          Z9, 64(R11)(R12*1)
+	VMOVUPS          Z10, 128(R11)(R12*1)
+	VMOVUPS          Z12, 192(R11)(R12*1)
+	VMOVUPS          Z11, (SI)(R12*1)
+	VMOVUPS          Z15, 64(SI)(R12*1)
+	VMOVUPS          Z17, 128(SI)(R12*1)
+	VMOVUPS          Z19, 192(SI)(R12*1)
+	VADDPS           Z11, Z3, Z3
+	VADDPS           Z15, Z4, Z4
+	VADDPS           Z17, Z5, Z5
+	VADDPS           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+64, CX
+	JGE              addinmain
 
-scalemaindone:
+addinmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  scalesingledone
+	JLT  addinsingledone
 
-scalesingle:
-	VMOVUPS (R13)(R10*1), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
-	SUBQ    $+16, CX
-	JGE     scalesingle
+addinsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS          (DI)(R12*1), Z8
+	VMOVUPS          (R8)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          (BX)(R12*1), Z9
+	VADDPS           Z9, Z8, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VSCALEFPS        Z8, Z10, Z10
+	VMOVUPS          (R10)(R12*1), Z8
+	VMULPS           Z7, Z8, Z8
+	VMOVUPS          Z8, (R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+16, CX
+	JGE              addinsingle
 
-scalesingledone:
+addinsingledone:
+	ADDQ             $+16, CX
+	JZ               addindone
+	MOVQ             $0x00000001, R13
+	SHLQ             CL, R13
+	DECQ             R13
+	KMOVW            R13, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z8
+	VMOVUPS.Z        (R8)(R12*1), K1, Z9
+	VADDPS           Z9, Z8, Z8
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBLENDMPS        Z8, Z9, K1, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z8
+	VMOVUPS.Z        (BX)(R12*1), K1, Z9
+	VADDPS           Z9, Z8, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS.Z        (R10)(R12*1), K1, Z2
+	VMULPS           Z7, Z2, Z2
+	VMOVUPS          Z2, K1, (R11)(R12*1)
+	VMOVUPS          Z9, K1, (SI)(R12*1)
+	VADDPS           Z9, Z3, K1, Z3
+
+addindone:
+addpassed:
+addtaken:
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z7
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0x4e, X3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0xb1, X3, X2
+	VADDPS        X2, X3, X3
+	VBROADCASTSS  X3, Z3
+	VDIVPS        Z3, Z7, Z7
+	MOVQ          SI, R10
+	MOVQ          AX, R11
+	MOVQ          ldd+32(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, AX
+	CMPQ          room+24(FP), $0x00
+	CMOVQEQ       AX, SI
+	DECQ          m+56(FP)
+	JNZ           addrow
+	JMP           rest
+
+plainfirst:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+64, CX
+	JLT  plainmaxmaindone
+
+plainmaxmain:
+	VMAXPS (DI)(R12*1), Z1, Z1
+	VMAXPS 64(DI)(R12*1), Z1, Z1
+	VMAXPS 128(DI)(R12*1), Z1, Z1
+	VMAXPS 192(DI)(R12*1), Z1, Z1
+	ADDQ   $+256, R12
+	SUBQ   $+64, CX
+	JGE    plainmaxmain
+
+plainmaxmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  plainmaxsingledone
+
+plainmaxsingle:
+	VMAXPS (DI)(R12*1), Z1, Z1
+	ADDQ   $+64, R12
+	SUBQ   $+16, CX
+	JGE    plainmaxsingle
+
+plainmaxsingledone:
+	ADDQ         $+16, CX
+	JZ           plainmaxdone
+	MOVQ         $0x00000001, DX
+	SHLQ         CL, DX
+	DECQ         DX
+	KMOVW        DX, K1
+	VMOVUPS.Z    (DI)(R12*1), K1, Z2
+	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBLENDMPS    Z2, Z3, K1, Z2
+	VMAXPS       Z2, Z1, Z1
+
+plainmaxdone:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VMAXPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS        Z0, Z1, Z2
+	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	MOVQ          n+64(FP), CX
+	XORQ          R12, R12
+	SUBQ          $+64, CX
+	JLT           plainalonemaindone
+
+plainalonemain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMAXPS           64(DI)(R12*1), Z1, Z1
+	VMAXPS           128(DI)(R12*1), Z1, Z1
+	VMAXPS           192(DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z7
+	VMOVUPS          64(DX)(R12*1), Z10
+	VMOVUPS          128(DX)(R12*1), Z13
+	VMOVUPS          192(DX)(R12*1), Z16
+	VFMSUB213PS      Z2, Z0, Z7
+	VFMSUB213PS      Z2, Z0, Z10
+	VFMSUB213PS      Z2, Z0, Z13
+	VFMSUB213PS      Z2, Z0, Z16
+	VREDUCEPS        $0x01, Z7, Z8
+	VREDUCEPS        $0x01, Z10, Z11
+	VREDUCEPS        $0x01, Z13, Z14
+	VREDUCEPS        $0x01, Z16, Z17
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
+	VSCALEFPS        Z7, Z9, Z9
+	VSCALEFPS        Z10, Z12, Z12
+	VSCALEFPS        Z13, Z15, Z15
+	VSCALEFPS        Z16, Z18, Z18
+	VMOVUPS          Z9, (SI)(R12*1)
+	VMOVUPS          Z12, 64(SI)(R12*1)
+	VMOVUPS          Z15, 128(SI)(R12*1)
+	VMOVUPS          Z18, 192(SI)(R12*1)
+	VADDPS           Z9, Z3, Z3
+	VADDPS           Z12, Z4, Z4
+	VADDPS           Z15, Z5, Z5
+	VADDPS           Z18, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+64, CX
+	JGE              plainalonemain
+
+plainalonemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  plainalonesingledone
+
+plainalonesingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z8
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VSCALEFPS        Z7, Z9, Z9
+	VMOVUPS          Z9, (SI)(R12*1)
+	VADDPS           Z9, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+16, CX
+	JGE              plainalonesingle
+
+plainalonesingledone:
+	ADDQ             $+16, CX
+	JZ               plainalonedone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z7
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z8
+	VBLENDMPS        Z7, Z8, K1, Z7
+	VMAXPS           Z7, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z7
+	VFMSUB213PS      Z2, Z0, Z7
+	VREDUCEPS        $0x01, Z7, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
+	VSCALEFPS        Z7, Z8, Z8
+	VMOVUPS          Z8, K1, (SI)(R12*1)
+	VADDPS           Z8, Z3, K1, Z3
+
+plainalonedone:
+	JMP plaintaken
+
+plainrow:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VMAXPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMULPS        Z0, Z1, Z2
+	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	CMPQ          room+24(FP), $0x00
+	JEQ           plainkept
+	TESTQ         $0x0000003f, R11
+	JNE           plainkept
+	MOVQ          n+64(FP), CX
+	XORQ          R12, R12
+	SUBQ          $+64, CX
+	JLT           plainntmaindone
+
+plainntmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMAXPS           64(DI)(R12*1), Z1, Z1
+	VMAXPS           128(DI)(R12*1), Z1, Z1
+	VMAXPS           192(DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          64(DX)(R12*1), Z11
+	VMOVUPS          128(DX)(R12*1), Z14
+	VMOVUPS          192(DX)(R12*1), Z17
+	VFMSUB213PS      Z2, Z0, Z8
+	VFMSUB213PS      Z2, Z0, Z11
+	VFMSUB213PS      Z2, Z0, Z14
+	VFMSUB213PS      Z2, Z0, Z17
+	VREDUCEPS        $0x01, Z8, Z9
+	VREDUCEPS        $0x01, Z11, Z12
+	VREDUCEPS        $0x01, Z14, Z15
+	VREDUCEPS        $0x01, Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VSCALEFPS        Z8, Z10, Z10
+	VSCALEFPS        Z11, Z13, Z13
+	VSCALEFPS        Z14, Z16, Z16
+	VSCALEFPS        Z17, Z19, Z19
+	VMOVUPS          (R10)(R12*1), Z8
+	VMOVUPS          64(R10)(R12*1), Z9
+	VMOVUPS          128(R10)(R12*1), Z11
+	VMOVUPS          192(R10)(R12*1), Z12
+	VMULPS           Z7, Z8, Z8
+	VMULPS           Z7, Z9, Z9
+	VMULPS           Z7, Z11, Z11
+	VMULPS           Z7, Z12, Z12
+	VMOVNTPS         Z8, (R11)(R12*1)
+	VMOVNTPS         Z9, 64(R11)(R12*1)
+	VMOVNTPS         Z11, 128(R11)(R12*1)
+	VMOVNTPS         Z12, 192(R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VMOVUPS          Z13, 64(SI)(R12*1)
+	VMOVUPS          Z16, 128(SI)(R12*1)
+	VMOVUPS          Z19, 192(SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	VADDPS           Z13, Z4, Z4
+	VADDPS           Z16, Z5, Z5
+	VADDPS           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+64, CX
+	JGE              plainntmain
+
+plainntmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  plainntsingledone
+
+plainntsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VSCALEFPS        Z8, Z10, Z10
+	VMOVUPS          (R10)(R12*1), Z8
+	VMULPS           Z7, Z8, Z8
+	VMOVNTPS         Z8, (R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+16, CX
+	JGE              plainntsingle
+
+plainntsingledone:
+	ADDQ             $+16, CX
+	JZ               plainntdone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z8
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBLENDMPS        Z8, Z9, K1, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS.Z        (R10)(R12*1), K1, Z2
+	VMULPS           Z7, Z2, Z2
+	VMOVUPS          Z2, K1, (R11)(R12*1)
+	VMOVUPS          Z9, K1, (SI)(R12*1)
+	VADDPS           Z9, Z3, K1, Z3
+
+plainntdone:
+	JMP plainpassed
+
+plainkept:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+64, CX
+	JLT  plaininmaindone
+
+plaininmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMAXPS           64(DI)(R12*1), Z1, Z1
+	VMAXPS           128(DI)(R12*1), Z1, Z1
+	VMAXPS           192(DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VMOVUPS          64(DX)(R12*1), Z11
+	VMOVUPS          128(DX)(R12*1), Z14
+	VMOVUPS          192(DX)(R12*1), Z17
+	VFMSUB213PS      Z2, Z0, Z8
+	VFMSUB213PS      Z2, Z0, Z11
+	VFMSUB213PS      Z2, Z0, Z14
+	VFMSUB213PS      Z2, Z0, Z17
+	VREDUCEPS        $0x01, Z8, Z9
+	VREDUCEPS        $0x01, Z11, Z12
+	VREDUCEPS        $0x01, Z14, Z15
+	VREDUCEPS        $0x01, Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VSCALEFPS        Z8, Z10, Z10
+	VSCALEFPS        Z11, Z13, Z13
+	VSCALEFPS        Z14, Z16, Z16
+	VSCALEFPS        Z17, Z19, Z19
+	VMOVUPS          (R10)(R12*1), Z8
+	VMOVUPS          64(R10)(R12*1), Z9
+	VMOVUPS          128(R10)(R12*1), Z11
+	VMOVUPS          192(R10)(R12*1), Z12
+	VMULPS           Z7, Z8, Z8
+	VMULPS           Z7, Z9, Z9
+	VMULPS           Z7, Z11, Z11
+	VMULPS           Z7, Z12, Z12
+	VMOVUPS          Z8, (R11)(R12*1)
+	VMOVUPS          Z9, 64(R11)(R12*1)
+	VMOVUPS          Z11, 128(R11)(R12*1)
+	VMOVUPS          Z12, 192(R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VMOVUPS          Z13, 64(SI)(R12*1)
+	VMOVUPS          Z16, 128(SI)(R12*1)
+	VMOVUPS          Z19, 192(SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	VADDPS           Z13, Z4, Z4
+	VADDPS           Z16, Z5, Z5
+	VADDPS           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+64, CX
+	JGE              plaininmain
+
+plaininmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  plaininsingledone
+
+plaininsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPS           (DI)(R12*1), Z1, Z1
+	VMOVUPS          (DX)(R12*1), Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VSCALEFPS        Z8, Z10, Z10
+	VMOVUPS          (R10)(R12*1), Z8
+	VMULPS           Z7, Z8, Z8
+	VMOVUPS          Z8, (R11)(R12*1)
+	VMOVUPS          Z10, (SI)(R12*1)
+	VADDPS           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+16, CX
+	JGE              plaininsingle
+
+plaininsingledone:
+	ADDQ             $+16, CX
+	JZ               plainindone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPS.Z        (DI)(R12*1), K1, Z8
+	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBLENDMPS        Z8, Z9, K1, Z8
+	VMAXPS           Z8, Z1, Z1
+	VMOVUPS.Z        (DX)(R12*1), K1, Z8
+	VFMSUB213PS      Z2, Z0, Z8
+	VREDUCEPS        $0x01, Z8, Z2
+	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VSCALEFPS        Z8, Z9, Z9
+	VMOVUPS.Z        (R10)(R12*1), K1, Z2
+	VMULPS           Z7, Z2, Z2
+	VMOVUPS          Z2, K1, (R11)(R12*1)
+	VMOVUPS          Z9, K1, (SI)(R12*1)
+	VADDPS           Z9, Z3, K1, Z3
+
+plainindone:
+plainpassed:
+plaintaken:
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z7
+	VADDPS        Z5, Z3, Z3
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0x4e, X3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPS     $0xb1, X3, X2
+	VADDPS        X2, X3, X3
+	VBROADCASTSS  X3, Z3
+	VDIVPS        Z3, Z7, Z7
+	MOVQ          SI, R10
+	MOVQ          AX, R11
+	MOVQ          ldd+32(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          CX, AX
+	CMPQ          room+24(FP), $0x00
+	CMOVQEQ       AX, SI
+	DECQ          m+56(FP)
+	JNZ           plainrow
+
+rest:
+	CMPQ  room+24(FP), $0x00
+	JEQ   restkept
+	TESTQ $0x0000003f, R11
+	JNE   restkept
+	MOVQ  n+64(FP), CX
+	XORQ  R12, R12
+	SUBQ  $+64, CX
+	JLT   restntmaindone
+
+restntmain:
+	VMOVUPS  (R10)(R12*1), Z0
+	VMULPS   Z7, Z0, Z0
+	VMOVNTPS Z0, (R11)(R12*1)
+	VMOVUPS  64(R10)(R12*1), Z0
+	VMULPS   Z7, Z0, Z0
+	VMOVNTPS Z0, 64(R11)(R12*1)
+	VMOVUPS  128(R10)(R12*1), Z0
+	VMULPS   Z7, Z0, Z0
+	VMOVNTPS Z0, 128(R11)(R12*1)
+	VMOVUPS  192(R10)(R12*1), Z0
+	VMULPS   Z7, Z0, Z0
+	VMOVNTPS Z0, 192(R11)(R12*1)
+	ADDQ     $+256, R12
+	SUBQ     $+64, CX
+	JGE      restntmain
+
+restntmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  restntsingledone
+
+restntsingle:
+	VMOVUPS  (R10)(R12*1), Z0
+	VMULPS   Z7, Z0, Z0
+	VMOVNTPS Z0, (R11)(R12*1)
+	ADDQ     $+64, R12
+	SUBQ     $+16, CX
+	JGE      restntsingle
+
+restntsingledone:
 	ADDQ      $+16, CX
-	JZ        scaledone
-	MOVQ      $0x00000001, DX
-	SHLQ      CL, DX
-	DECQ      DX
-	KMOVW     DX, K1
-	VMOVUPS.Z (R13)(R10*1), K1, Z1
-	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R10*1)
+	JZ        restntdone
+	MOVQ      $0x00000001, AX
+	SHLQ      CL, AX
+	DECQ      AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (R10)(R12*1), K1, Z0
+	VMULPS    Z7, Z0, Z0
+	VMOVUPS   Z0, K1, (R11)(R12*1)
 
-scaledone:
-written:
-	ADDQ DI, AX
-	MOVQ R11, DX
-	DECQ SI
-	JNZ  row
+restntdone:
+	JMP restpassed
+
+restkept:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+64, CX
+	JLT  restinmaindone
+
+restinmain:
+	VMOVUPS (R10)(R12*1), Z0
+	VMULPS  Z7, Z0, Z0
+	VMOVUPS Z0, (R11)(R12*1)
+	VMOVUPS 64(R10)(R12*1), Z0
+	VMULPS  Z7, Z0, Z0
+	VMOVUPS Z0, 64(R11)(R12*1)
+	VMOVUPS 128(R10)(R12*1), Z0
+	VMULPS  Z7, Z0, Z0
+	VMOVUPS Z0, 128(R11)(R12*1)
+	VMOVUPS 192(R10)(R12*1), Z0
+	VMULPS  Z7, Z0, Z0
+	VMOVUPS Z0, 192(R11)(R12*1)
+	ADDQ    $+256, R12
+	SUBQ    $+64, CX
+	JGE     restinmain
+
+restinmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  restinsingledone
+
+restinsingle:
+	VMOVUPS (R10)(R12*1), Z0
+	VMULPS  Z7, Z0, Z0
+	VMOVUPS Z0, (R11)(R12*1)
+	ADDQ    $+64, R12
+	SUBQ    $+16, CX
+	JGE     restinsingle
+
+restinsingledone:
+	ADDQ      $+16, CX
+	JZ        restindone
+	MOVQ      $0x00000001, AX
+	SHLQ      CL, AX
+	DECQ      AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (R10)(R12*1), K1, Z0
+	VMULPS    Z7, Z0, Z0
+	VMOVUPS   Z0, K1, (R11)(R12*1)
+
+restindone:
+restpassed:
 	VZEROUPPER
 	RET
 

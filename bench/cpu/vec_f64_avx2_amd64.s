@@ -5851,435 +5851,1576 @@ next:
 // func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         m+56(FP), BX
-	MOVQ         ldd+32(FP), SI
-	MOVQ         lds+40(FP), DI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x03, SI
-	SHLQ         $0x03, DI
-	SHLQ         $0x03, R8
 	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+24(FP), BX
+	MOVQ         src+8(FP), SI
+	MOVQ         y+16(FP), DI
+	VBROADCASTSD scale+72(FP), Y2
+	VMULPD       vecConstf64avx2<>+96(SB), Y2, Y2
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	TESTQ        BX, BX
+	CMOVQEQ      AX, BX
+	TESTQ        DI, DI
+	JZ           plainfirst
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+16, R12
+	JLT          addmaxmaindone
 
-row:
-	LEAQ    (CX)(DI*1), R11
-	LEAQ    2048(CX), R12
-	CMPQ    R12, R11
-	CMOVQLT R11, R12
-	MOVQ    room+24(FP), R13
-	TESTQ   R13, R13
-	CMOVQEQ AX, R13
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y3
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y4
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y5
-	TESTQ   DX, DX
-	JZ      plain
-	MOVQ    n+64(FP), R9
-	XORQ    R10, R10
-	SUBQ    $+16, R9
-	JLT     addmaindone
+addmaxmain:
+	VMOVUPD (SI)(R11*1), Y4
+	VMOVUPD (DI)(R11*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y3, Y3
+	VMOVUPD 32(SI)(R11*1), Y4
+	VMOVUPD 32(DI)(R11*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y3, Y3
+	VMOVUPD 64(SI)(R11*1), Y4
+	VMOVUPD 64(DI)(R11*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y3, Y3
+	VMOVUPD 96(SI)(R11*1), Y4
+	VMOVUPD 96(DI)(R11*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y3, Y3
+	ADDQ    $+128, R11
+	SUBQ    $+16, R12
+	JGE     addmaxmain
 
-addmain:
-	VMOVUPD (CX)(R10*1), Y6
-	VMOVUPD (DX)(R10*1), Y7
-	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (R13)(R10*1)
-	VMAXPD  Y6, Y2, Y2
-	VMOVUPD 32(CX)(R10*1), Y6
-	VMOVUPD 32(DX)(R10*1), Y7
-	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 32(R13)(R10*1)
-	VMAXPD  Y6, Y3, Y3
-	VMOVUPD 64(CX)(R10*1), Y6
-	VMOVUPD 64(DX)(R10*1), Y7
-	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 64(R13)(R10*1)
-	VMAXPD  Y6, Y4, Y4
-	VMOVUPD 96(CX)(R10*1), Y6
-	VMOVUPD 96(DX)(R10*1), Y7
-	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, 96(R13)(R10*1)
-	VMAXPD  Y6, Y5, Y5
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
-	JGE     addmain
+addmaxmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  addmaxsingledone
 
-addmaindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
-	JLT  addsingledone
+addmaxsingle:
+	VMOVUPD (SI)(R11*1), Y4
+	VMOVUPD (DI)(R11*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y3, Y3
+	ADDQ    $+32, R11
+	SUBQ    $+4, R12
+	JGE     addmaxsingle
 
-addsingle:
-	VMOVUPD (CX)(R10*1), Y6
-	VMOVUPD (DX)(R10*1), Y7
-	VADDPD  Y7, Y6, Y6
-	VMOVUPD Y6, (R13)(R10*1)
-	VMAXPD  Y6, Y2, Y2
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
-	JGE     addsingle
+addmaxsingledone:
+	ADDQ       $+4, R12
+	JZ         addmaxdone
+	LEAQ       vecMaskf64avx2<>+32(SB), CX
+	MOVQ       R12, DX
+	SHLQ       $0x03, DX
+	SUBQ       DX, CX
+	VMOVUPS    (CX), Y4
+	VMASKMOVPD (SI)(R11*1), Y4, Y5
+	VMASKMOVPD (DI)(R11*1), Y4, Y6
+	VADDPD     Y6, Y5, Y5
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VBLENDVPD  Y4, Y5, Y6, Y5
+	VMAXPD     Y5, Y3, Y3
 
-addsingledone:
-	ADDQ       $+4, R9
-	JZ         adddone
-	LEAQ       vecMaskf64avx2<>+32(SB), R14
-	SHLQ       $0x03, R9
-	SUBQ       R9, R14
-	VMOVUPS    (R14), Y6
-	VMASKMOVPD (CX)(R10*1), Y6, Y7
-	VMASKMOVPD (DX)(R10*1), Y6, Y8
-	VADDPD     Y8, Y7, Y7
-	VMASKMOVPD Y7, Y6, (R13)(R10*1)
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y8
-	VBLENDVPD  Y6, Y7, Y8, Y7
-	VMAXPD     Y7, Y2, Y2
-
-adddone:
-	ADDQ R8, DX
-	MOVQ R13, CX
-	JMP  known
-
-plain:
-	MOVQ n+64(FP), R9
-	XORQ R10, R10
-	SUBQ $+16, R9
-	JLT  maxmaindone
-
-maxmain:
-	VMAXPD (CX)(R10*1), Y2, Y2
-	VMAXPD 32(CX)(R10*1), Y3, Y3
-	VMAXPD 64(CX)(R10*1), Y4, Y4
-	VMAXPD 96(CX)(R10*1), Y5, Y5
-	ADDQ   $+128, R10
-	SUBQ   $+16, R9
-	JGE    maxmain
-
-maxmaindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
-	JLT  maxsingledone
-
-maxsingle:
-	VMAXPD (CX)(R10*1), Y2, Y2
-	ADDQ   $+32, R10
-	SUBQ   $+4, R9
-	JGE    maxsingle
-
-maxsingledone:
-	ADDQ       $+4, R9
-	JZ         maxdone
-	LEAQ       vecMaskf64avx2<>+32(SB), R14
-	SHLQ       $0x03, R9
-	SUBQ       R9, R14
-	VMOVUPS    (R14), Y6
-	VMASKMOVPD (CX)(R10*1), Y6, Y7
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y8
-	VBLENDVPD  Y6, Y7, Y8, Y7
-	VMAXPD     Y7, Y2, Y2
-
-maxdone:
-known:
-	VMAXPD       Y4, Y2, Y2
-	VMAXPD       Y5, Y3, Y3
-	VMAXPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VMAXPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VMAXPD       X3, X2, X2
-	VBROADCASTSD X2, Y2
-	VBROADCASTSD scale+72(FP), Y3
-	VMULPD       vecConstf64avx2<>+96(SB), Y3, Y3
-	VMULPD       Y3, Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+addmaxdone:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	VBROADCASTSD X3, Y3
+	VMULPD       Y2, Y3, Y4
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y7
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+16, R9
-	JLT          expmaindone
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+16, R12
+	JLT          addalonemaindone
 
-expmain:
-	PREFETCHT0  (R12)(R10*1)
-	PREFETCHT0  64(R12)(R10*1)
-	VMOVUPD     (CX)(R10*1), Y8
-	VMOVUPD     32(CX)(R10*1), Y11
-	VFMSUB213PD Y2, Y3, Y8
-	VFMSUB213PD Y2, Y3, Y11
-	VMAXPD      Y8, Y0, Y8
-	VMAXPD      Y11, Y0, Y11
-	VADDPD      Y1, Y8, Y9
-	VADDPD      Y1, Y11, Y12
-	VSUBPD      Y1, Y9, Y10
-	VSUBPD      Y1, Y12, Y13
-	VSUBPD      Y10, Y8, Y10
-	VSUBPD      Y13, Y11, Y13
-	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
-	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
-	VPSLLQ      $0x34, Y9, Y9
-	VPSLLQ      $0x34, Y12, Y12
-	VMULPD      Y9, Y8, Y8
-	VMULPD      Y12, Y11, Y11
-	VMOVUPD     Y8, (R13)(R10*1)
-	VMOVUPD     Y11, 32(R13)(R10*1)
-	VADDPD      Y8, Y4, Y4
-	VADDPD      Y11, Y5, Y5
-	VMOVUPD     64(CX)(R10*1), Y8
-	VMOVUPD     96(CX)(R10*1), Y11
-	VFMSUB213PD Y2, Y3, Y8
-	VFMSUB213PD Y2, Y3, Y11
-	VMAXPD      Y8, Y0, Y8
-	VMAXPD      Y11, Y0, Y11
-	VADDPD      Y1, Y8, Y9
-	VADDPD      Y1, Y11, Y12
-	VSUBPD      Y1, Y9, Y10
-	VSUBPD      Y1, Y12, Y13
-	VSUBPD      Y10, Y8, Y10
-	VSUBPD      Y13, Y11, Y13
-	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
-	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
-	VPSLLQ      $0x34, Y9, Y9
-	VPSLLQ      $0x34, Y12, Y12
-	VMULPD      Y9, Y8, Y8
-	VMULPD      Y12, Y11, Y11
-	VMOVUPD     Y8, 64(R13)(R10*1)
-	VMOVUPD     Y11, 96(R13)(R10*1)
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y11, Y7, Y7
-	ADDQ        $+128, R10
-	SUBQ        $+16, R9
-	JGE         expmain
-
-expmaindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
-	JLT  expsingledone
-
-expsingle:
-	PREFETCHT0  (R12)(R10*1)
-	VMOVUPD     (CX)(R10*1), Y8
-	VFMSUB213PD Y2, Y3, Y8
-	VMAXPD      Y8, Y0, Y8
-	VADDPD      Y1, Y8, Y9
-	VSUBPD      Y1, Y9, Y10
-	VSUBPD      Y10, Y8, Y10
-	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
-	VPSLLQ      $0x34, Y9, Y9
-	VMULPD      Y9, Y8, Y8
-	VMOVUPD     Y8, (R13)(R10*1)
-	VADDPD      Y8, Y4, Y4
-	ADDQ        $+32, R10
-	SUBQ        $+4, R9
-	JGE         expsingle
-
-expsingledone:
-	ADDQ        $+4, R9
-	JZ          expdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R14
-	SHLQ        $0x03, R9
-	SUBQ        R9, R14
-	VMOVUPS     (R14), Y8
-	PREFETCHT0  (R12)(R10*1)
-	VMASKMOVPD  (CX)(R10*1), Y8, Y9
-	VFMSUB213PD Y2, Y3, Y9
+addalonemain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y7
+	VMOVUPD     (DI)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VMAXPD      Y7, Y3, Y3
+	VMOVUPD     32(SI)(R11*1), Y7
+	VMOVUPD     32(DI)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VMAXPD      Y7, Y3, Y3
+	VMOVUPD     64(SI)(R11*1), Y7
+	VMOVUPD     64(DI)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VMAXPD      Y7, Y3, Y3
+	VMOVUPD     96(SI)(R11*1), Y7
+	VMOVUPD     96(DI)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VMAXPD      Y7, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y7
+	VMOVUPD     32(CX)(R11*1), Y9
+	VMOVUPD     (DX)(R11*1), Y8
+	VMOVUPD     32(DX)(R11*1), Y10
+	VADDPD      Y8, Y7, Y7
+	VADDPD      Y10, Y9, Y9
+	VFMSUB213PD Y4, Y2, Y7
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y7, Y0, Y7
 	VMAXPD      Y9, Y0, Y9
-	VADDPD      Y1, Y9, Y2
-	VSUBPD      Y1, Y2, Y3
-	VSUBPD      Y3, Y9, Y3
+	VADDPD      Y1, Y7, Y8
+	VADDPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y8, Y10
+	VSUBPD      Y1, Y11, Y12
+	VSUBPD      Y10, Y7, Y10
+	VSUBPD      Y12, Y9, Y12
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
 	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
-	VFMADD213PD vecConstf64avx2<>+1536(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1568(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1600(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1632(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1664(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1696(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1728(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1760(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1792(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+1824(SB), Y3, Y9
-	VFMADD213PD vecConstf64avx2<>+512(SB), Y3, Y9
-	VPSLLQ      $0x34, Y2, Y2
-	VMULPD      Y2, Y9, Y9
-	VMASKMOVPD  Y9, Y8, (R13)(R10*1)
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y12, Y9
+	VPSLLQ      $0x34, Y8, Y8
+	VPSLLQ      $0x34, Y11, Y11
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y11, Y9, Y9
+	VMOVUPD     Y7, (BX)(R11*1)
+	VMOVUPD     Y9, 32(BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	VADDPD      Y9, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y7
+	VMOVUPD     96(CX)(R11*1), Y9
+	VMOVUPD     64(DX)(R11*1), Y8
+	VMOVUPD     96(DX)(R11*1), Y10
+	VADDPD      Y8, Y7, Y7
+	VADDPD      Y10, Y9, Y9
+	VFMSUB213PD Y4, Y2, Y7
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y7, Y0, Y7
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y7, Y8
+	VADDPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y8, Y10
+	VSUBPD      Y1, Y11, Y12
+	VSUBPD      Y10, Y7, Y10
+	VSUBPD      Y12, Y9, Y12
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y12, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y12, Y9
+	VPSLLQ      $0x34, Y8, Y8
+	VPSLLQ      $0x34, Y11, Y11
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y11, Y9, Y9
+	VMOVUPD     Y7, 64(BX)(R11*1)
+	VMOVUPD     Y9, 96(BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	VADDPD      Y9, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         addalonemain
+
+addalonemaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  addalonesingledone
+
+addalonesingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y7
+	VMOVUPD     (DI)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VMAXPD      Y7, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y7
+	VMOVUPD     (DX)(R11*1), Y8
+	VADDPD      Y8, Y7, Y7
+	VFMSUB213PD Y4, Y2, Y7
+	VMAXPD      Y7, Y0, Y7
+	VADDPD      Y1, Y7, Y8
+	VSUBPD      Y1, Y8, Y9
+	VSUBPD      Y9, Y7, Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y7
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y8, Y7, Y7
+	VMOVUPD     Y7, (BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         addalonesingle
+
+addalonesingledone:
+	ADDQ        $+4, R12
+	JZ          addalonedone
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	MOVQ        R12, R10
+	SHLQ        $0x03, R10
+	SUBQ        R10, R9
+	VMOVUPS     (R9), Y7
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y7, Y8
+	VMASKMOVPD  (DI)(R11*1), Y7, Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y9
+	VBLENDVPD   Y7, Y8, Y9, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y7, Y8
+	VMASKMOVPD  (DX)(R11*1), Y7, Y9
+	VADDPD      Y9, Y8, Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y4
+	VSUBPD      Y1, Y4, Y9
+	VSUBPD      Y9, Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y8
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y8, Y8
+	VMASKMOVPD  Y8, Y7, (BX)(R11*1)
+	VANDPD      Y7, Y8, Y8
+	VADDPD      Y8, Y5, Y5
+
+addalonedone:
+	JMP addtaken
+
+addrow:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	VBROADCASTSD X3, Y3
+	VMULPD       Y2, Y3, Y4
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	CMPQ         room+24(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R10
+	JNE          addkept
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+16, R12
+	JLT          addntmaindone
+
+addntmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y8
+	VMOVUPD     (DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     32(SI)(R11*1), Y8
+	VMOVUPD     32(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     64(SI)(R11*1), Y8
+	VMOVUPD     64(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     96(SI)(R11*1), Y8
+	VMOVUPD     96(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     32(CX)(R11*1), Y10
+	VMOVUPD     (DX)(R11*1), Y9
+	VMOVUPD     32(DX)(R11*1), Y11
+	VADDPD      Y9, Y8, Y8
+	VADDPD      Y11, Y10, Y10
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y10, Y12
+	VSUBPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y11, Y8, Y11
+	VSUBPD      Y13, Y10, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y10
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y10, Y10
+	VMOVUPD     (R9)(R11*1), Y9
+	VMOVUPD     32(R9)(R11*1), Y11
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y11, Y11
+	VMOVNTPD    Y9, (R10)(R11*1)
+	VMOVNTPD    Y11, 32(R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VMOVUPD     Y10, 32(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y8
+	VMOVUPD     96(CX)(R11*1), Y10
+	VMOVUPD     64(DX)(R11*1), Y9
+	VMOVUPD     96(DX)(R11*1), Y11
+	VADDPD      Y9, Y8, Y8
+	VADDPD      Y11, Y10, Y10
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y10, Y12
+	VSUBPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y11, Y8, Y11
+	VSUBPD      Y13, Y10, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y10
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y10, Y10
+	VMOVUPD     64(R9)(R11*1), Y9
+	VMOVUPD     96(R9)(R11*1), Y11
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y11, Y11
+	VMOVNTPD    Y9, 64(R10)(R11*1)
+	VMOVNTPD    Y11, 96(R10)(R11*1)
+	VMOVUPD     Y8, 64(BX)(R11*1)
+	VMOVUPD     Y10, 96(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         addntmain
+
+addntmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  addntsingledone
+
+addntsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y8
+	VMOVUPD     (DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     (DX)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y10, Y8, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y9, Y8, Y8
+	VMOVUPD     (R9)(R11*1), Y9
+	VMULPD      Y7, Y9, Y9
+	VMOVNTPD    Y9, (R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         addntsingle
+
+addntsingledone:
+	ADDQ        $+4, R12
+	JZ          addntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y8, Y9
+	VMASKMOVPD  (DI)(R11*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VBLENDVPD   Y8, Y9, Y10, Y9
+	VMAXPD      Y9, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y8, Y9
+	VMASKMOVPD  (DX)(R11*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y4
+	VSUBPD      Y1, Y4, Y10
+	VSUBPD      Y10, Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y9
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y9, Y9
+	VMASKMOVPD  (R9)(R11*1), Y8, Y4
+	VMULPD      Y7, Y4, Y4
+	VMASKMOVPD  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPD  Y9, Y8, (BX)(R11*1)
 	VANDPD      Y8, Y9, Y9
-	VADDPD      Y9, Y4, Y4
+	VADDPD      Y9, Y5, Y5
 
-expdone:
-	VADDPD       Y6, Y4, Y4
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X2
-	VADDPD       X2, X4, X4
-	VPERMILPD    $0x01, X4, X2
-	VADDPD       X2, X4, X4
-	VBROADCASTSD X4, Y4
-	VMOVAPD      vecConstf64avx2<>+512(SB), Y2
-	VDIVPD       Y4, Y2, Y2
-	CMPQ         R13, AX
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	MOVQ         n+64(FP), R9
-	XORQ         R10, R10
-	SUBQ         $+16, R9
-	JLT          streammaindone
+addntdone:
+	JMP addpassed
 
-streammain:
-	VMOVUPD  (R13)(R10*1), Y3
-	VMULPD   Y2, Y3, Y3
-	VMOVNTPD Y3, (AX)(R10*1)
-	VMOVUPD  32(R13)(R10*1), Y3
-	VMULPD   Y2, Y3, Y3
-	VMOVNTPD Y3, 32(AX)(R10*1)
-	VMOVUPD  64(R13)(R10*1), Y3
-	VMULPD   Y2, Y3, Y3
-	VMOVNTPD Y3, 64(AX)(R10*1)
-	VMOVUPD  96(R13)(R10*1), Y3
-	VMULPD   Y2, Y3, Y3
-	VMOVNTPD Y3, 96(AX)(R10*1)
-	ADDQ     $+128, R10
-	SUBQ     $+16, R9
-	JGE      streammain
+addkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+16, R12
+	JLT  addinmaindone
 
-streammaindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
-	JLT  streamsingledone
+addinmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y8
+	VMOVUPD     (DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     32(SI)(R11*1), Y8
+	VMOVUPD     32(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     64(SI)(R11*1), Y8
+	VMOVUPD     64(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     96(SI)(R11*1), Y8
+	VMOVUPD     96(DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     32(CX)(R11*1), Y10
+	VMOVUPD     (DX)(R11*1), Y9
+	VMOVUPD     32(DX)(R11*1), Y11
+	VADDPD      Y9, Y8, Y8
+	VADDPD      Y11, Y10, Y10
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y10, Y12
+	VSUBPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y11, Y8, Y11
+	VSUBPD      Y13, Y10, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y10
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y10, Y10
+	VMOVUPD     (R9)(R11*1), Y9
+	VMOVUPD     32(R9)(R11*1), Y11
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y11, Y11
+	VMOVUPD     Y9, (R10)(R11*1)
+	VMOVUPD     Y11, 32(R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VMOVUPD     Y10, 32(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y8
+	VMOVUPD     96(CX)(R11*1), Y10
+	VMOVUPD     64(DX)(R11*1), Y9
+	VMOVUPD     96(DX)(R11*1), Y11
+	VADDPD      Y9, Y8, Y8
+	VADDPD      Y11, Y10, Y10
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y10, Y12
+	VSUBPD      Y1, Y9, Y11
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y11, Y8, Y11
+	VSUBPD      Y13, Y10, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y11, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y10
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y10, Y10
+	VMOVUPD     64(R9)(R11*1), Y9
+	VMOVUPD     96(R9)(R11*1), Y11
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y11, Y11
+	VMOVUPD     Y9, 64(R10)(R11*1)
+	VMOVUPD     Y11, 96(R10)(R11*1)
+	VMOVUPD     Y8, 64(BX)(R11*1)
+	VMOVUPD     Y10, 96(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         addinmain
 
-streamsingle:
-	VMOVUPD  (R13)(R10*1), Y3
-	VMULPD   Y2, Y3, Y3
-	VMOVNTPD Y3, (AX)(R10*1)
-	ADDQ     $+32, R10
-	SUBQ     $+4, R9
-	JGE      streamsingle
+addinmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  addinsingledone
 
-streamsingledone:
-	ADDQ       $+4, R9
-	JZ         streamdone
+addinsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMOVUPD     (SI)(R11*1), Y8
+	VMOVUPD     (DI)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     (DX)(R11*1), Y9
+	VADDPD      Y9, Y8, Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y10, Y8, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y9, Y8, Y8
+	VMOVUPD     (R9)(R11*1), Y9
+	VMULPD      Y7, Y9, Y9
+	VMOVUPD     Y9, (R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         addinsingle
+
+addinsingledone:
+	ADDQ        $+4, R12
+	JZ          addindone
+	LEAQ        vecMaskf64avx2<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y8, Y9
+	VMASKMOVPD  (DI)(R11*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VBLENDVPD   Y8, Y9, Y10, Y9
+	VMAXPD      Y9, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y8, Y9
+	VMASKMOVPD  (DX)(R11*1), Y8, Y10
+	VADDPD      Y10, Y9, Y9
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y4
+	VSUBPD      Y1, Y4, Y10
+	VSUBPD      Y10, Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y9
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y9, Y9
+	VMASKMOVPD  (R9)(R11*1), Y8, Y4
+	VMULPD      Y7, Y4, Y4
+	VMASKMOVPD  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPD  Y9, Y8, (BX)(R11*1)
+	VANDPD      Y8, Y9, Y9
+	VADDPD      Y9, Y5, Y5
+
+addindone:
+addpassed:
+addtaken:
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VBROADCASTSD X5, Y5
+	VDIVPD       Y5, Y7, Y7
+	MOVQ         BX, R9
+	MOVQ         AX, R10
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, BX
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
+
+plainfirst:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+16, R12
+	JLT  plainmaxmaindone
+
+plainmaxmain:
+	VMAXPD (SI)(R11*1), Y3, Y3
+	VMAXPD 32(SI)(R11*1), Y3, Y3
+	VMAXPD 64(SI)(R11*1), Y3, Y3
+	VMAXPD 96(SI)(R11*1), Y3, Y3
+	ADDQ   $+128, R11
+	SUBQ   $+16, R12
+	JGE    plainmaxmain
+
+plainmaxmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  plainmaxsingledone
+
+plainmaxsingle:
+	VMAXPD (SI)(R11*1), Y3, Y3
+	ADDQ   $+32, R11
+	SUBQ   $+4, R12
+	JGE    plainmaxsingle
+
+plainmaxsingledone:
+	ADDQ       $+4, R12
+	JZ         plainmaxdone
 	LEAQ       vecMaskf64avx2<>+32(SB), CX
-	SHLQ       $0x03, R9
-	SUBQ       R9, CX
-	VMOVUPS    (CX), Y3
-	VMASKMOVPD (R13)(R10*1), Y3, Y4
-	VMULPD     Y2, Y4, Y4
-	VMASKMOVPD Y4, Y3, (AX)(R10*1)
+	MOVQ       R12, DX
+	SHLQ       $0x03, DX
+	SUBQ       DX, CX
+	VMOVUPS    (CX), Y4
+	VMASKMOVPD (SI)(R11*1), Y4, Y5
+	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VBLENDVPD  Y4, Y5, Y6, Y5
+	VMAXPD     Y5, Y3, Y3
 
-streamdone:
-	JMP written
+plainmaxdone:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	VBROADCASTSD X3, Y3
+	VMULPD       Y2, Y3, Y4
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+16, R12
+	JLT          plainalonemaindone
 
-kept:
-	MOVQ n+64(FP), R9
-	XORQ R10, R10
-	SUBQ $+16, R9
-	JLT  scalemaindone
+plainalonemain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMAXPD      32(SI)(R11*1), Y3, Y3
+	VMAXPD      64(SI)(R11*1), Y3, Y3
+	VMAXPD      96(SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y7
+	VMOVUPD     32(CX)(R11*1), Y10
+	VFMSUB213PD Y4, Y2, Y7
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y7, Y0, Y7
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y7, Y8
+	VADDPD      Y1, Y10, Y11
+	VSUBPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y11, Y12
+	VSUBPD      Y9, Y7, Y9
+	VSUBPD      Y12, Y10, Y12
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y12, Y10
+	VPSLLQ      $0x34, Y8, Y8
+	VPSLLQ      $0x34, Y11, Y11
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y11, Y10, Y10
+	VMOVUPD     Y7, (BX)(R11*1)
+	VMOVUPD     Y10, 32(BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y7
+	VMOVUPD     96(CX)(R11*1), Y10
+	VFMSUB213PD Y4, Y2, Y7
+	VFMSUB213PD Y4, Y2, Y10
+	VMAXPD      Y7, Y0, Y7
+	VMAXPD      Y10, Y0, Y10
+	VADDPD      Y1, Y7, Y8
+	VADDPD      Y1, Y10, Y11
+	VSUBPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y11, Y12
+	VSUBPD      Y9, Y7, Y9
+	VSUBPD      Y12, Y10, Y12
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y12, Y10
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y12, Y10
+	VPSLLQ      $0x34, Y8, Y8
+	VPSLLQ      $0x34, Y11, Y11
+	VMULPD      Y8, Y7, Y7
+	VMULPD      Y11, Y10, Y10
+	VMOVUPD     Y7, 64(BX)(R11*1)
+	VMOVUPD     Y10, 96(BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	VADDPD      Y10, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         plainalonemain
 
-scalemain:
-	VMOVUPD (R13)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, (AX)(R10*1)
-	VMOVUPD 32(R13)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 32(AX)(R10*1)
-	VMOVUPD 64(R13)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 64(AX)(R10*1)
-	VMOVUPD 96(R13)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, 96(AX)(R10*1)
-	ADDQ    $+128, R10
-	SUBQ    $+16, R9
-	JGE     scalemain
+plainalonemaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  plainalonesingledone
 
-scalemaindone:
-	ADDQ $+16, R9
-	SUBQ $+4, R9
-	JLT  scalesingledone
+plainalonesingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y7
+	VFMSUB213PD Y4, Y2, Y7
+	VMAXPD      Y7, Y0, Y7
+	VADDPD      Y1, Y7, Y8
+	VSUBPD      Y1, Y8, Y9
+	VSUBPD      Y9, Y7, Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y7
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y7
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y7
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y8, Y7, Y7
+	VMOVUPD     Y7, (BX)(R11*1)
+	VADDPD      Y7, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         plainalonesingle
 
-scalesingle:
-	VMOVUPD (R13)(R10*1), Y3
-	VMULPD  Y2, Y3, Y3
-	VMOVUPD Y3, (AX)(R10*1)
-	ADDQ    $+32, R10
-	SUBQ    $+4, R9
-	JGE     scalesingle
+plainalonesingledone:
+	ADDQ        $+4, R12
+	JZ          plainalonedone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	MOVQ        R12, R9
+	SHLQ        $0x03, R9
+	SUBQ        R9, DX
+	VMOVUPS     (DX), Y7
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y7, Y8
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y9
+	VBLENDVPD   Y7, Y8, Y9, Y8
+	VMAXPD      Y8, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y7, Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y4
+	VSUBPD      Y1, Y4, Y9
+	VSUBPD      Y9, Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y9, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y9, Y8
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y8, Y8
+	VMASKMOVPD  Y8, Y7, (BX)(R11*1)
+	VANDPD      Y7, Y8, Y8
+	VADDPD      Y8, Y5, Y5
 
-scalesingledone:
-	ADDQ       $+4, R9
-	JZ         scaledone
-	LEAQ       vecMaskf64avx2<>+32(SB), CX
-	SHLQ       $0x03, R9
-	SUBQ       R9, CX
-	VMOVUPS    (CX), Y3
-	VMASKMOVPD (R13)(R10*1), Y3, Y4
-	VMULPD     Y2, Y4, Y4
-	VMASKMOVPD Y4, Y3, (AX)(R10*1)
+plainalonedone:
+	JMP plaintaken
 
-scaledone:
-written:
-	ADDQ SI, AX
-	MOVQ R11, CX
-	DECQ BX
-	JNZ  row
+plainrow:
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	VBROADCASTSD X3, Y3
+	VMULPD       Y2, Y3, Y4
+	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	MOVQ         SI, CX
+	MOVQ         DI, DX
+	MOVQ         lds+40(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
+	MOVQ         ldy+48(FP), R8
+	SHLQ         $0x03, R8
+	ADDQ         R8, DI
+	LEAQ         16384(SI), R8
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, DI
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	CMPQ         room+24(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R10
+	JNE          plainkept
+	MOVQ         n+64(FP), R12
+	XORQ         R11, R11
+	SUBQ         $+16, R12
+	JLT          plainntmaindone
+
+plainntmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMAXPD      32(SI)(R11*1), Y3, Y3
+	VMAXPD      64(SI)(R11*1), Y3, Y3
+	VMAXPD      96(SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     32(CX)(R11*1), Y11
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     (R9)(R11*1), Y9
+	VMOVUPD     32(R9)(R11*1), Y10
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y10, Y10
+	VMOVNTPD    Y9, (R10)(R11*1)
+	VMOVNTPD    Y10, 32(R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VMOVUPD     Y11, 32(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y11, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y8
+	VMOVUPD     96(CX)(R11*1), Y11
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     64(R9)(R11*1), Y9
+	VMOVUPD     96(R9)(R11*1), Y10
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y10, Y10
+	VMOVNTPD    Y9, 64(R10)(R11*1)
+	VMOVNTPD    Y10, 96(R10)(R11*1)
+	VMOVUPD     Y8, 64(BX)(R11*1)
+	VMOVUPD     Y11, 96(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y11, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         plainntmain
+
+plainntmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  plainntsingledone
+
+plainntsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y10, Y8, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y9, Y8, Y8
+	VMOVUPD     (R9)(R11*1), Y9
+	VMULPD      Y7, Y9, Y9
+	VMOVNTPD    Y9, (R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         plainntsingle
+
+plainntsingledone:
+	ADDQ        $+4, R12
+	JZ          plainntdone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	SHLQ        $0x03, R12
+	SUBQ        R12, DX
+	VMOVUPS     (DX), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VBLENDVPD   Y8, Y9, Y10, Y9
+	VMAXPD      Y9, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y8, Y9
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y4
+	VSUBPD      Y1, Y4, Y10
+	VSUBPD      Y10, Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y9
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y9, Y9
+	VMASKMOVPD  (R9)(R11*1), Y8, Y4
+	VMULPD      Y7, Y4, Y4
+	VMASKMOVPD  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPD  Y9, Y8, (BX)(R11*1)
+	VANDPD      Y8, Y9, Y9
+	VADDPD      Y9, Y5, Y5
+
+plainntdone:
+	JMP plainpassed
+
+plainkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+16, R12
+	JLT  plaininmaindone
+
+plaininmain:
+	PREFETCHT1  (R8)(R11*1)
+	PREFETCHT1  64(R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMAXPD      32(SI)(R11*1), Y3, Y3
+	VMAXPD      64(SI)(R11*1), Y3, Y3
+	VMAXPD      96(SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VMOVUPD     32(CX)(R11*1), Y11
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     (R9)(R11*1), Y9
+	VMOVUPD     32(R9)(R11*1), Y10
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y10, Y10
+	VMOVUPD     Y9, (R10)(R11*1)
+	VMOVUPD     Y10, 32(R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VMOVUPD     Y11, 32(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y11, Y6, Y6
+	VMOVUPD     64(CX)(R11*1), Y8
+	VMOVUPD     96(CX)(R11*1), Y11
+	VFMSUB213PD Y4, Y2, Y8
+	VFMSUB213PD Y4, Y2, Y11
+	VMAXPD      Y8, Y0, Y8
+	VMAXPD      Y11, Y0, Y11
+	VADDPD      Y1, Y8, Y9
+	VADDPD      Y1, Y11, Y12
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y1, Y12, Y13
+	VSUBPD      Y10, Y8, Y10
+	VSUBPD      Y13, Y11, Y13
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y13, Y11
+	VPSLLQ      $0x34, Y9, Y9
+	VPSLLQ      $0x34, Y12, Y12
+	VMULPD      Y9, Y8, Y8
+	VMULPD      Y12, Y11, Y11
+	VMOVUPD     64(R9)(R11*1), Y9
+	VMOVUPD     96(R9)(R11*1), Y10
+	VMULPD      Y7, Y9, Y9
+	VMULPD      Y7, Y10, Y10
+	VMOVUPD     Y9, 64(R10)(R11*1)
+	VMOVUPD     Y10, 96(R10)(R11*1)
+	VMOVUPD     Y8, 64(BX)(R11*1)
+	VMOVUPD     Y11, 96(BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y11, Y6, Y6
+	ADDQ        $+128, R11
+	SUBQ        $+16, R12
+	JGE         plaininmain
+
+plaininmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  plaininsingledone
+
+plaininsingle:
+	PREFETCHT1  (R8)(R11*1)
+	VMAXPD      (SI)(R11*1), Y3, Y3
+	VMOVUPD     (CX)(R11*1), Y8
+	VFMSUB213PD Y4, Y2, Y8
+	VMAXPD      Y8, Y0, Y8
+	VADDPD      Y1, Y8, Y9
+	VSUBPD      Y1, Y9, Y10
+	VSUBPD      Y10, Y8, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y8
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y8
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y9, Y8, Y8
+	VMOVUPD     (R9)(R11*1), Y9
+	VMULPD      Y7, Y9, Y9
+	VMOVUPD     Y9, (R10)(R11*1)
+	VMOVUPD     Y8, (BX)(R11*1)
+	VADDPD      Y8, Y5, Y5
+	ADDQ        $+32, R11
+	SUBQ        $+4, R12
+	JGE         plaininsingle
+
+plaininsingledone:
+	ADDQ        $+4, R12
+	JZ          plainindone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	SHLQ        $0x03, R12
+	SUBQ        R12, DX
+	VMOVUPS     (DX), Y8
+	PREFETCHT1  (R8)(R11*1)
+	VMASKMOVPD  (SI)(R11*1), Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VBLENDVPD   Y8, Y9, Y10, Y9
+	VMAXPD      Y9, Y3, Y3
+	VMASKMOVPD  (CX)(R11*1), Y8, Y9
+	VFMSUB213PD Y4, Y2, Y9
+	VMAXPD      Y9, Y0, Y9
+	VADDPD      Y1, Y9, Y4
+	VSUBPD      Y1, Y4, Y10
+	VSUBPD      Y10, Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y10, Y9
+	VFMADD213PD vecConstf64avx2<>+512(SB), Y10, Y9
+	VPSLLQ      $0x34, Y4, Y4
+	VMULPD      Y4, Y9, Y9
+	VMASKMOVPD  (R9)(R11*1), Y8, Y4
+	VMULPD      Y7, Y4, Y4
+	VMASKMOVPD  Y4, Y8, (R10)(R11*1)
+	VMASKMOVPD  Y9, Y8, (BX)(R11*1)
+	VANDPD      Y8, Y9, Y9
+	VADDPD      Y9, Y5, Y5
+
+plainindone:
+plainpassed:
+plaintaken:
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VBROADCASTSD X5, Y5
+	VDIVPD       Y5, Y7, Y7
+	MOVQ         BX, R9
+	MOVQ         AX, R10
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, BX
+	DECQ         m+56(FP)
+	JNZ          plainrow
+
+rest:
+	CMPQ  room+24(FP), $0x00
+	JEQ   restkept
+	TESTQ $0x0000003f, R10
+	JNE   restkept
+	MOVQ  n+64(FP), R12
+	XORQ  R11, R11
+	SUBQ  $+16, R12
+	JLT   restntmaindone
+
+restntmain:
+	VMOVUPD  (R9)(R11*1), Y0
+	VMULPD   Y7, Y0, Y0
+	VMOVNTPD Y0, (R10)(R11*1)
+	VMOVUPD  32(R9)(R11*1), Y0
+	VMULPD   Y7, Y0, Y0
+	VMOVNTPD Y0, 32(R10)(R11*1)
+	VMOVUPD  64(R9)(R11*1), Y0
+	VMULPD   Y7, Y0, Y0
+	VMOVNTPD Y0, 64(R10)(R11*1)
+	VMOVUPD  96(R9)(R11*1), Y0
+	VMULPD   Y7, Y0, Y0
+	VMOVNTPD Y0, 96(R10)(R11*1)
+	ADDQ     $+128, R11
+	SUBQ     $+16, R12
+	JGE      restntmain
+
+restntmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  restntsingledone
+
+restntsingle:
+	VMOVUPD  (R9)(R11*1), Y0
+	VMULPD   Y7, Y0, Y0
+	VMOVNTPD Y0, (R10)(R11*1)
+	ADDQ     $+32, R11
+	SUBQ     $+4, R12
+	JGE      restntsingle
+
+restntsingledone:
+	ADDQ       $+4, R12
+	JZ         restntdone
+	LEAQ       vecMaskf64avx2<>+32(SB), AX
+	MOVQ       R12, CX
+	SHLQ       $0x03, CX
+	SUBQ       CX, AX
+	VMOVUPS    (AX), Y0
+	VMASKMOVPD (R9)(R11*1), Y0, Y1
+	VMULPD     Y7, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)(R11*1)
+
+restntdone:
+	JMP restpassed
+
+restkept:
+	MOVQ n+64(FP), R12
+	XORQ R11, R11
+	SUBQ $+16, R12
+	JLT  restinmaindone
+
+restinmain:
+	VMOVUPD (R9)(R11*1), Y0
+	VMULPD  Y7, Y0, Y0
+	VMOVUPD Y0, (R10)(R11*1)
+	VMOVUPD 32(R9)(R11*1), Y0
+	VMULPD  Y7, Y0, Y0
+	VMOVUPD Y0, 32(R10)(R11*1)
+	VMOVUPD 64(R9)(R11*1), Y0
+	VMULPD  Y7, Y0, Y0
+	VMOVUPD Y0, 64(R10)(R11*1)
+	VMOVUPD 96(R9)(R11*1), Y0
+	VMULPD  Y7, Y0, Y0
+	VMOVUPD Y0, 96(R10)(R11*1)
+	ADDQ    $+128, R11
+	SUBQ    $+16, R12
+	JGE     restinmain
+
+restinmaindone:
+	ADDQ $+16, R12
+	SUBQ $+4, R12
+	JLT  restinsingledone
+
+restinsingle:
+	VMOVUPD (R9)(R11*1), Y0
+	VMULPD  Y7, Y0, Y0
+	VMOVUPD Y0, (R10)(R11*1)
+	ADDQ    $+32, R11
+	SUBQ    $+4, R12
+	JGE     restinsingle
+
+restinsingledone:
+	ADDQ       $+4, R12
+	JZ         restindone
+	LEAQ       vecMaskf64avx2<>+32(SB), AX
+	MOVQ       R12, CX
+	SHLQ       $0x03, CX
+	SUBQ       CX, AX
+	VMOVUPS    (AX), Y0
+	VMASKMOVPD (R9)(R11*1), Y0, Y1
+	VMULPD     Y7, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)(R11*1)
+
+restindone:
+restpassed:
 	VZEROUPPER
 	RET
 

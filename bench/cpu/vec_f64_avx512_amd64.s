@@ -7601,414 +7601,1454 @@ next:
 // func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ y+16(FP), BX
-	MOVQ m+56(FP), SI
-	MOVQ ldd+32(FP), DI
-	MOVQ lds+40(FP), R8
-	MOVQ ldy+48(FP), R9
-	SHLQ $0x03, DI
-	SHLQ $0x03, R8
-	SHLQ $0x03, R9
-
-row:
-	LEAQ         (DX)(R8*1), R11
-	LEAQ         2048(DX), R12
-	CMPQ         R12, R11
-	CMOVQLT      R11, R12
-	MOVQ         room+24(FP), R13
-	TESTQ        R13, R13
-	CMOVQEQ      AX, R13
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+24(FP), SI
+	MOVQ         src+8(FP), DI
+	MOVQ         y+16(FP), R8
+	VBROADCASTSD scale+72(FP), Z0
+	VMULPD.BCST  vecConstf64avx512<>+32(SB), Z0, Z0
 	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
-	TESTQ        BX, BX
-	JZ           plain
+	TESTQ        SI, SI
+	CMOVQEQ      AX, SI
+	TESTQ        R8, R8
+	JZ           plainfirst
 	MOVQ         n+64(FP), CX
-	XORQ         R10, R10
+	XORQ         R12, R12
 	SUBQ         $+32, CX
-	JLT          addmaindone
+	JLT          addmaxmaindone
 
-addmain:
-	VMOVUPD (DX)(R10*1), Z4
-	VMOVUPD (BX)(R10*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, (R13)(R10*1)
-	VMAXPD  Z4, Z0, Z0
-	VMOVUPD 64(DX)(R10*1), Z4
-	VMOVUPD 64(BX)(R10*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 64(R13)(R10*1)
-	VMAXPD  Z4, Z1, Z1
-	VMOVUPD 128(DX)(R10*1), Z4
-	VMOVUPD 128(BX)(R10*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 128(R13)(R10*1)
-	VMAXPD  Z4, Z2, Z2
-	VMOVUPD 192(DX)(R10*1), Z4
-	VMOVUPD 192(BX)(R10*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, 192(R13)(R10*1)
-	VMAXPD  Z4, Z3, Z3
-	ADDQ    $+256, R10
+addmaxmain:
+	VMOVUPD (DI)(R12*1), Z2
+	VMOVUPD (R8)(R12*1), Z3
+	VADDPD  Z3, Z2, Z2
+	VMAXPD  Z2, Z1, Z1
+	VMOVUPD 64(DI)(R12*1), Z2
+	VMOVUPD 64(R8)(R12*1), Z3
+	VADDPD  Z3, Z2, Z2
+	VMAXPD  Z2, Z1, Z1
+	VMOVUPD 128(DI)(R12*1), Z2
+	VMOVUPD 128(R8)(R12*1), Z3
+	VADDPD  Z3, Z2, Z2
+	VMAXPD  Z2, Z1, Z1
+	VMOVUPD 192(DI)(R12*1), Z2
+	VMOVUPD 192(R8)(R12*1), Z3
+	VADDPD  Z3, Z2, Z2
+	VMAXPD  Z2, Z1, Z1
+	ADDQ    $+256, R12
 	SUBQ    $+32, CX
-	JGE     addmain
+	JGE     addmaxmain
 
-addmaindone:
+addmaxmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  addsingledone
+	JLT  addmaxsingledone
 
-addsingle:
-	VMOVUPD (DX)(R10*1), Z4
-	VMOVUPD (BX)(R10*1), Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD Z4, (R13)(R10*1)
-	VMAXPD  Z4, Z0, Z0
-	ADDQ    $+64, R10
+addmaxsingle:
+	VMOVUPD (DI)(R12*1), Z2
+	VMOVUPD (R8)(R12*1), Z3
+	VADDPD  Z3, Z2, Z2
+	VMAXPD  Z2, Z1, Z1
+	ADDQ    $+64, R12
 	SUBQ    $+8, CX
-	JGE     addsingle
+	JGE     addmaxsingle
 
-addsingledone:
+addmaxsingledone:
 	ADDQ         $+8, CX
-	JZ           adddone
-	MOVQ         $0x00000001, R14
-	SHLQ         CL, R14
-	DECQ         R14
-	KMOVW        R14, K1
-	VMOVUPD.Z    (DX)(R10*1), K1, Z4
-	VMOVUPD.Z    (BX)(R10*1), K1, Z5
-	VADDPD       Z5, Z4, Z4
-	VMOVUPD      Z4, K1, (R13)(R10*1)
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
-	VBLENDMPD    Z4, Z5, K1, Z4
-	VMAXPD       Z4, Z0, Z0
+	JZ           addmaxdone
+	MOVQ         $0x00000001, DX
+	SHLQ         CL, DX
+	DECQ         DX
+	KMOVW        DX, K1
+	VMOVUPD.Z    (DI)(R12*1), K1, Z2
+	VMOVUPD.Z    (R8)(R12*1), K1, Z3
+	VADDPD       Z3, Z2, Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBLENDMPD    Z2, Z3, K1, Z2
+	VMAXPD       Z2, Z1, Z1
 
-adddone:
-	ADDQ R9, BX
-	MOVQ R13, DX
-	JMP  known
-
-plain:
-	MOVQ n+64(FP), CX
-	XORQ R10, R10
-	SUBQ $+32, CX
-	JLT  maxmaindone
-
-maxmain:
-	VMAXPD (DX)(R10*1), Z0, Z0
-	VMAXPD 64(DX)(R10*1), Z1, Z1
-	VMAXPD 128(DX)(R10*1), Z2, Z2
-	VMAXPD 192(DX)(R10*1), Z3, Z3
-	ADDQ   $+256, R10
-	SUBQ   $+32, CX
-	JGE    maxmain
-
-maxmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  maxsingledone
-
-maxsingle:
-	VMAXPD (DX)(R10*1), Z0, Z0
-	ADDQ   $+64, R10
-	SUBQ   $+8, CX
-	JGE    maxsingle
-
-maxsingledone:
-	ADDQ         $+8, CX
-	JZ           maxdone
-	MOVQ         $0x00000001, R14
-	SHLQ         CL, R14
-	DECQ         R14
-	KMOVW        R14, K1
-	VMOVUPD.Z    (DX)(R10*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
-	VBLENDMPD    Z4, Z5, K1, Z4
-	VMAXPD       Z4, Z0, Z0
-
-maxdone:
-known:
-	VMAXPD        Z2, Z0, Z0
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VMAXPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VBROADCASTSD  scale+72(FP), Z1
-	VMULPD.BCST   vecConstf64avx512<>+32(SB), Z1, Z1
-	VMULPD        Z1, Z0, Z0
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
+addmaxdone:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD        Z0, Z1, Z2
+	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
 	MOVQ          n+64(FP), CX
-	XORQ          R10, R10
+	XORQ          R12, R12
 	SUBQ          $+32, CX
-	JLT           expmaindone
+	JLT           addalonemaindone
 
-expmain:
-	PREFETCHT0       (R12)(R10*1)
-	PREFETCHT0       64(R12)(R10*1)
-	PREFETCHT0       128(R12)(R10*1)
-	PREFETCHT0       192(R12)(R10*1)
-	VMOVUPD          (DX)(R10*1), Z6
-	VMOVUPD          64(DX)(R10*1), Z9
-	VMOVUPD          128(DX)(R10*1), Z12
-	VMOVUPD          192(DX)(R10*1), Z15
-	VFMSUB213PD      Z0, Z1, Z6
-	VFMSUB213PD      Z0, Z1, Z9
-	VFMSUB213PD      Z0, Z1, Z12
-	VFMSUB213PD      Z0, Z1, Z15
-	VREDUCEPD        $0x01, Z6, Z7
-	VREDUCEPD        $0x01, Z9, Z10
-	VREDUCEPD        $0x01, Z12, Z13
-	VREDUCEPD        $0x01, Z15, Z16
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
+addalonemain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z7
+	VMOVUPD          (R8)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD          64(DI)(R12*1), Z7
+	VMOVUPD          64(R8)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD          128(DI)(R12*1), Z7
+	VMOVUPD          128(R8)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD          192(DI)(R12*1), Z7
+	VMOVUPD          192(R8)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z7
+	VMOVUPD          64(DX)(R12*1), Z9
+	VMOVUPD          128(DX)(R12*1), Z11
+	VMOVUPD          192(DX)(R12*1), Z13
+	VMOVUPD          (BX)(R12*1), Z8
+	VMOVUPD          64(BX)(R12*1), Z10
+	VMOVUPD          128(BX)(R12*1), Z12
+	VMOVUPD          192(BX)(R12*1), Z14
+	VADDPD           Z8, Z7, Z7
+	VADDPD           Z10, Z9, Z9
+	VADDPD           Z12, Z11, Z11
+	VADDPD           Z14, Z13, Z13
+	VFMSUB213PD      Z2, Z0, Z7
+	VFMSUB213PD      Z2, Z0, Z9
+	VFMSUB213PD      Z2, Z0, Z11
+	VFMSUB213PD      Z2, Z0, Z13
+	VREDUCEPD        $0x01, Z7, Z8
+	VREDUCEPD        $0x01, Z9, Z12
+	VREDUCEPD        $0x01, Z11, Z15
+	VREDUCEPD        $0x01, Z13, Z17
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
 	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
-	VSCALEFPD        Z6, Z8, Z8
-	VSCALEFPD        Z9, Z11, Z11
-	VSCALEFPD        Z12, Z14, Z14
-	VSCALEFPD        Z15, Z17, Z17
-	VMOVUPD          Z8, (R13)(R10*1)
-	VMOVUPD          Z11, 64(R13)(R10*1)
-	VMOVUPD          Z14, 128(R13)(R10*1)
-	VMOVUPD          Z17, 192(R13)(R10*1)
-	VADDPD           Z8, Z2, Z2
-	VADDPD           Z11, Z3, Z3
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z18
+	VSCALEFPD        Z7, Z10, Z10
+	VSCALEFPD        Z9, Z14, Z14
+	VSCALEFPD        Z11, Z16, Z16
+	VSCALEFPD        Z13, Z18, Z18
+	VMOVUPD          Z10, (SI)(R12*1)
+	VMOVUPD          Z14, 64(SI)(R12*1)
+	VMOVUPD          Z16, 128(SI)(R12*1)
+	VMOVUPD          Z18, 192(SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
 	VADDPD           Z14, Z4, Z4
-	VADDPD           Z17, Z5, Z5
-	ADDQ             $+256, R10
+	VADDPD           Z16, Z5, Z5
+	VADDPD           Z18, Z6, Z6
+	ADDQ             $+256, R12
 	SUBQ             $+32, CX
-	JGE              expmain
+	JGE              addalonemain
 
-expmaindone:
+addalonemaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  expsingledone
+	JLT  addalonesingledone
 
-expsingle:
-	PREFETCHT0       (R12)(R10*1)
-	VMOVUPD          (DX)(R10*1), Z6
-	VFMSUB213PD      Z0, Z1, Z6
-	VREDUCEPD        $0x01, Z6, Z7
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z8
-	VSCALEFPD        Z6, Z8, Z8
-	VMOVUPD          Z8, (R13)(R10*1)
-	VADDPD           Z8, Z2, Z2
-	ADDQ             $+64, R10
+addalonesingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z7
+	VMOVUPD          (R8)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z7
+	VMOVUPD          (BX)(R12*1), Z8
+	VADDPD           Z8, Z7, Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
+	VSCALEFPD        Z7, Z9, Z9
+	VMOVUPD          Z9, (SI)(R12*1)
+	VADDPD           Z9, Z3, Z3
+	ADDQ             $+64, R12
 	SUBQ             $+8, CX
-	JGE              expsingle
+	JGE              addalonesingle
 
-expsingledone:
+addalonesingledone:
 	ADDQ             $+8, CX
-	JZ               expdone
-	MOVQ             $0x00000001, R14
-	SHLQ             CL, R14
-	DECQ             R14
-	KMOVW            R14, K1
-	PREFETCHT0       (R12)(R10*1)
-	VMOVUPD.Z        (DX)(R10*1), K1, Z6
-	VFMSUB213PD      Z0, Z1, Z6
-	VREDUCEPD        $0x01, Z6, Z0
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z0, Z1
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z0, Z1
-	VSCALEFPD        Z6, Z1, Z1
-	VMOVUPD          Z1, K1, (R13)(R10*1)
-	VADDPD           Z1, Z2, K1, Z2
+	JZ               addalonedone
+	MOVQ             $0x00000001, R10
+	SHLQ             CL, R10
+	DECQ             R10
+	KMOVW            R10, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z7
+	VMOVUPD.Z        (R8)(R12*1), K1, Z8
+	VADDPD           Z8, Z7, Z7
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBLENDMPD        Z7, Z8, K1, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z7
+	VMOVUPD.Z        (BX)(R12*1), K1, Z8
+	VADDPD           Z8, Z7, Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
+	VSCALEFPD        Z7, Z8, Z8
+	VMOVUPD          Z8, K1, (SI)(R12*1)
+	VADDPD           Z8, Z3, K1, Z3
 
-expdone:
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VADDPD        Y0, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X0
-	VADDPD        X0, X2, X2
-	VPERMILPD     $0x01, X2, X0
-	VADDPD        X0, X2, X2
-	VBROADCASTSD  X2, Z2
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z0
-	VDIVPD        Z2, Z0, Z0
-	CMPQ          R13, AX
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
+addalonedone:
+	JMP addtaken
+
+addrow:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD        Z0, Z1, Z2
+	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	CMPQ          room+24(FP), $0x00
+	JEQ           addkept
+	TESTQ         $0x0000003f, R11
+	JNE           addkept
 	MOVQ          n+64(FP), CX
-	XORQ          R10, R10
+	XORQ          R12, R12
 	SUBQ          $+32, CX
-	JLT           streammaindone
+	JLT           addntmaindone
 
-streammain:
-	VMOVUPD  (R13)(R10*1), Z1
-	VMULPD   Z0, Z1, Z1
-	VMOVNTPD Z1, (AX)(R10*1)
-	VMOVUPD  64(R13)(R10*1), Z1
-	VMULPD   Z0, Z1, Z1
-	VMOVNTPD Z1, 64(AX)(R10*1)
-	VMOVUPD  128(R13)(R10*1), Z1
-	VMULPD   Z0, Z1, Z1
-	VMOVNTPD Z1, 128(AX)(R10*1)
-	VMOVUPD  192(R13)(R10*1), Z1
-	VMULPD   Z0, Z1, Z1
-	VMOVNTPD Z1, 192(AX)(R10*1)
-	ADDQ     $+256, R10
-	SUBQ     $+32, CX
-	JGE      streammain
+addntmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z8
+	VMOVUPD          (R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          64(DI)(R12*1), Z8
+	VMOVUPD          64(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          128(DI)(R12*1), Z8
+	VMOVUPD          128(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          192(DI)(R12*1), Z8
+	VMOVUPD          192(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          64(DX)(R12*1), Z10
+	VMOVUPD          128(DX)(R12*1), Z12
+	VMOVUPD          192(DX)(R12*1), Z14
+	VMOVUPD          (BX)(R12*1), Z9
+	VMOVUPD          64(BX)(R12*1), Z11
+	VMOVUPD          128(BX)(R12*1), Z13
+	VMOVUPD          192(BX)(R12*1), Z15
+	VADDPD           Z9, Z8, Z8
+	VADDPD           Z11, Z10, Z10
+	VADDPD           Z13, Z12, Z12
+	VADDPD           Z15, Z14, Z14
+	VFMSUB213PD      Z2, Z0, Z8
+	VFMSUB213PD      Z2, Z0, Z10
+	VFMSUB213PD      Z2, Z0, Z12
+	VFMSUB213PD      Z2, Z0, Z14
+	VREDUCEPD        $0x01, Z8, Z9
+	VREDUCEPD        $0x01, Z10, Z13
+	VREDUCEPD        $0x01, Z12, Z16
+	VREDUCEPD        $0x01, Z14, Z18
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z18, Z19
+	VSCALEFPD        Z8, Z11, Z11
+	VSCALEFPD        Z10, Z15, Z15
+	VSCALEFPD        Z12, Z17, Z17
+	VSCALEFPD        Z14, Z19, Z19
+	VMOVUPD          (R10)(R12*1), Z8
+	VMOVUPD          64(R10)(R12*1), Z9
+	VMOVUPD          128(R10)(R12*1), Z10
+	VMOVUPD          192(R10)(R12*1), Z12
+	VMULPD           Z7, Z8, Z8
+	VMULPD           Z7, Z9, Z9
+	VMULPD           Z7, Z10, Z10
+	VMULPD           Z7, Z12, Z12
+	VMOVNTPD         Z8, (R11)(R12*1)
+	VMOVNTPD         Z9, 64(R11)(R12*1)
+	VMOVNTPD         Z10, 128(R11)(R12*1)
+	VMOVNTPD         Z12, 192(R11)(R12*1)
+	VMOVUPD          Z11, (SI)(R12*1)
+	VMOVUPD          Z15, 64(SI)(R12*1)
+	VMOVUPD          Z17, 128(SI)(R12*1)
+	VMOVUPD          Z19, 192(SI)(R12*1)
+	VADDPD           Z11, Z3, Z3
+	VADDPD           Z15, Z4, Z4
+	VADDPD           Z17, Z5, Z5
+	VADDPD           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+32, CX
+	JGE              addntmain
 
-streammaindone:
+addntmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  streamsingledone
+	JLT  addntsingledone
 
-streamsingle:
-	VMOVUPD  (R13)(R10*1), Z1
-	VMULPD   Z0, Z1, Z1
-	VMOVNTPD Z1, (AX)(R10*1)
-	ADDQ     $+64, R10
-	SUBQ     $+8, CX
-	JGE      streamsingle
+addntsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z8
+	VMOVUPD          (R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          (BX)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VSCALEFPD        Z8, Z10, Z10
+	VMOVUPD          (R10)(R12*1), Z8
+	VMULPD           Z7, Z8, Z8
+	VMOVNTPD         Z8, (R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+8, CX
+	JGE              addntsingle
 
-streamsingledone:
-	ADDQ      $+8, CX
-	JZ        streamdone
-	MOVQ      $0x00000001, DX
-	SHLQ      CL, DX
-	DECQ      DX
-	KMOVW     DX, K1
-	VMOVUPD.Z (R13)(R10*1), K1, Z1
-	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*1)
+addntsingledone:
+	ADDQ             $+8, CX
+	JZ               addntdone
+	MOVQ             $0x00000001, R13
+	SHLQ             CL, R13
+	DECQ             R13
+	KMOVW            R13, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z8
+	VMOVUPD.Z        (R8)(R12*1), K1, Z9
+	VADDPD           Z9, Z8, Z8
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBLENDMPD        Z8, Z9, K1, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z8
+	VMOVUPD.Z        (BX)(R12*1), K1, Z9
+	VADDPD           Z9, Z8, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD.Z        (R10)(R12*1), K1, Z2
+	VMULPD           Z7, Z2, Z2
+	VMOVUPD          Z2, K1, (R11)(R12*1)
+	VMOVUPD          Z9, K1, (SI)(R12*1)
+	VADDPD           Z9, Z3, K1, Z3
 
-streamdone:
-	JMP written
+addntdone:
+	JMP addpassed
 
-kept:
+addkept:
 	MOVQ n+64(FP), CX
-	XORQ R10, R10
+	XORQ R12, R12
 	SUBQ $+32, CX
-	JLT  scalemaindone
+	JLT  addinmaindone
 
-scalemain:
-	VMOVUPD (R13)(R10*1), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R10*1)
-	VMOVUPD 64(R13)(R10*1), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, 64(AX)(R10*1)
-	VMOVUPD 128(R13)(R10*1), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, 128(AX)(R10*1)
-	VMOVUPD 192(R13)(R10*1), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, 192(AX)(R10*1)
-	ADDQ    $+256, R10
-	SUBQ    $+32, CX
-	JGE     scalemain
+addinmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z8
+	VMOVUPD          (R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          64(DI)(R12*1), Z8
+	VMOVUPD          64(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          128(DI)(R12*1), Z8
+	VMOVUPD          128(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          192(DI)(R12*1), Z8
+	VMOVUPD          192(R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          64(DX)(R12*1), Z10
+	VMOVUPD          128(DX)(R12*1), Z12
+	VMOVUPD          192(DX)(R12*1), Z14
+	VMOVUPD          (BX)(R12*1), Z9
+	VMOVUPD          64(BX)(R12*1), Z11
+	VMOVUPD          128(BX)(R12*1), Z13
+	VMOVUPD          192(BX)(R12*1), Z15
+	VADDPD           Z9, Z8, Z8
+	VADDPD           Z11, Z10, Z10
+	VADDPD           Z13, Z12, Z12
+	VADDPD           Z15, Z14, Z14
+	VFMSUB213PD      Z2, Z0, Z8
+	VFMSUB213PD      Z2, Z0, Z10
+	VFMSUB213PD      Z2, Z0, Z12
+	VFMSUB213PD      Z2, Z0, Z14
+	VREDUCEPD        $0x01, Z8, Z9
+	VREDUCEPD        $0x01, Z10, Z13
+	VREDUCEPD        $0x01, Z12, Z16
+	VREDUCEPD        $0x01, Z14, Z18
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z18, Z19
+	VSCALEFPD        Z8, Z11, Z11
+	VSCALEFPD        Z10, Z15, Z15
+	VSCALEFPD        Z12, Z17, Z17
+	VSCALEFPD        Z14, Z19, Z19
+	VMOVUPD          (R10)(R12*1), Z8
+	VMOVUPD          64(R10)(R12*1), Z9
+	VMOVUPD          128(R10)(R12*1), Z10
+	VMOVUPD          192(R10)(R12*1), Z12
+	VMULPD           Z7, Z8, Z8
+	VMULPD           Z7, Z9, Z9
+	VMULPD           Z7, Z10, Z10
+	VMULPD           Z7, Z12, Z12
+	VMOVUPD          Z8, (R11)(R12*1)
+	VMOVUPD          Z9, 64(R11)(R12*1)
+	VMOVUPD          Z10, 128(R11)(R12*1)
+	VMOVUPD          Z12, 192(R11)(R12*1)
+	VMOVUPD          Z11, (SI)(R12*1)
+	VMOVUPD          Z15, 64(SI)(R12*1)
+	VMOVUPD          Z17, 128(SI)(R12*1)
+	VMOVUPD          Z19, 192(SI)(R12*1)
+	VADDPD           Z11, Z3, Z3
+	VADDPD           Z15, Z4, Z4
+	VADDPD           Z17, Z5, Z5
+	VADDPD           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+32, CX
+	JGE              addinmain
 
-scalemaindone:
+addinmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  scalesingledone
+	JLT  addinsingledone
 
-scalesingle:
-	VMOVUPD (R13)(R10*1), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPD Z1, (AX)(R10*1)
-	ADDQ    $+64, R10
-	SUBQ    $+8, CX
-	JGE     scalesingle
+addinsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD          (DI)(R12*1), Z8
+	VMOVUPD          (R8)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          (BX)(R12*1), Z9
+	VADDPD           Z9, Z8, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VSCALEFPD        Z8, Z10, Z10
+	VMOVUPD          (R10)(R12*1), Z8
+	VMULPD           Z7, Z8, Z8
+	VMOVUPD          Z8, (R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+8, CX
+	JGE              addinsingle
 
-scalesingledone:
+addinsingledone:
+	ADDQ             $+8, CX
+	JZ               addindone
+	MOVQ             $0x00000001, R13
+	SHLQ             CL, R13
+	DECQ             R13
+	KMOVW            R13, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z8
+	VMOVUPD.Z        (R8)(R12*1), K1, Z9
+	VADDPD           Z9, Z8, Z8
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBLENDMPD        Z8, Z9, K1, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z8
+	VMOVUPD.Z        (BX)(R12*1), K1, Z9
+	VADDPD           Z9, Z8, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD.Z        (R10)(R12*1), K1, Z2
+	VMULPD           Z7, Z2, Z2
+	VMOVUPD          Z2, K1, (R11)(R12*1)
+	VMOVUPD          Z9, K1, (SI)(R12*1)
+	VADDPD           Z9, Z3, K1, Z3
+
+addindone:
+addpassed:
+addtaken:
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z7
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VPERMILPD     $0x01, X3, X2
+	VADDPD        X2, X3, X3
+	VBROADCASTSD  X3, Z3
+	VDIVPD        Z3, Z7, Z7
+	MOVQ          SI, R10
+	MOVQ          AX, R11
+	MOVQ          ldd+32(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, AX
+	CMPQ          room+24(FP), $0x00
+	CMOVQEQ       AX, SI
+	DECQ          m+56(FP)
+	JNZ           addrow
+	JMP           rest
+
+plainfirst:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+32, CX
+	JLT  plainmaxmaindone
+
+plainmaxmain:
+	VMAXPD (DI)(R12*1), Z1, Z1
+	VMAXPD 64(DI)(R12*1), Z1, Z1
+	VMAXPD 128(DI)(R12*1), Z1, Z1
+	VMAXPD 192(DI)(R12*1), Z1, Z1
+	ADDQ   $+256, R12
+	SUBQ   $+32, CX
+	JGE    plainmaxmain
+
+plainmaxmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  plainmaxsingledone
+
+plainmaxsingle:
+	VMAXPD (DI)(R12*1), Z1, Z1
+	ADDQ   $+64, R12
+	SUBQ   $+8, CX
+	JGE    plainmaxsingle
+
+plainmaxsingledone:
+	ADDQ         $+8, CX
+	JZ           plainmaxdone
+	MOVQ         $0x00000001, DX
+	SHLQ         CL, DX
+	DECQ         DX
+	KMOVW        DX, K1
+	VMOVUPD.Z    (DI)(R12*1), K1, Z2
+	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBLENDMPD    Z2, Z3, K1, Z2
+	VMAXPD       Z2, Z1, Z1
+
+plainmaxdone:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD        Z0, Z1, Z2
+	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	MOVQ          n+64(FP), CX
+	XORQ          R12, R12
+	SUBQ          $+32, CX
+	JLT           plainalonemaindone
+
+plainalonemain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMAXPD           64(DI)(R12*1), Z1, Z1
+	VMAXPD           128(DI)(R12*1), Z1, Z1
+	VMAXPD           192(DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z7
+	VMOVUPD          64(DX)(R12*1), Z10
+	VMOVUPD          128(DX)(R12*1), Z13
+	VMOVUPD          192(DX)(R12*1), Z16
+	VFMSUB213PD      Z2, Z0, Z7
+	VFMSUB213PD      Z2, Z0, Z10
+	VFMSUB213PD      Z2, Z0, Z13
+	VFMSUB213PD      Z2, Z0, Z16
+	VREDUCEPD        $0x01, Z7, Z8
+	VREDUCEPD        $0x01, Z10, Z11
+	VREDUCEPD        $0x01, Z13, Z14
+	VREDUCEPD        $0x01, Z16, Z17
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z18
+	VSCALEFPD        Z7, Z9, Z9
+	VSCALEFPD        Z10, Z12, Z12
+	VSCALEFPD        Z13, Z15, Z15
+	VSCALEFPD        Z16, Z18, Z18
+	VMOVUPD          Z9, (SI)(R12*1)
+	VMOVUPD          Z12, 64(SI)(R12*1)
+	VMOVUPD          Z15, 128(SI)(R12*1)
+	VMOVUPD          Z18, 192(SI)(R12*1)
+	VADDPD           Z9, Z3, Z3
+	VADDPD           Z12, Z4, Z4
+	VADDPD           Z15, Z5, Z5
+	VADDPD           Z18, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+32, CX
+	JGE              plainalonemain
+
+plainalonemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  plainalonesingledone
+
+plainalonesingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
+	VSCALEFPD        Z7, Z9, Z9
+	VMOVUPD          Z9, (SI)(R12*1)
+	VADDPD           Z9, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+8, CX
+	JGE              plainalonesingle
+
+plainalonesingledone:
+	ADDQ             $+8, CX
+	JZ               plainalonedone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z7
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBLENDMPD        Z7, Z8, K1, Z7
+	VMAXPD           Z7, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z7
+	VFMSUB213PD      Z2, Z0, Z7
+	VREDUCEPD        $0x01, Z7, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
+	VSCALEFPD        Z7, Z8, Z8
+	VMOVUPD          Z8, K1, (SI)(R12*1)
+	VADDPD           Z8, Z3, K1, Z3
+
+plainalonedone:
+	JMP plaintaken
+
+plainrow:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMULPD        Z0, Z1, Z2
+	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	MOVQ          DI, DX
+	MOVQ          R8, BX
+	MOVQ          lds+40(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, DI
+	MOVQ          ldy+48(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, R8
+	LEAQ          16384(DI), R9
+	CMPQ          m+56(FP), $0x01
+	CMOVQEQ       DX, DI
+	CMOVQEQ       BX, R8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	CMPQ          room+24(FP), $0x00
+	JEQ           plainkept
+	TESTQ         $0x0000003f, R11
+	JNE           plainkept
+	MOVQ          n+64(FP), CX
+	XORQ          R12, R12
+	SUBQ          $+32, CX
+	JLT           plainntmaindone
+
+plainntmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMAXPD           64(DI)(R12*1), Z1, Z1
+	VMAXPD           128(DI)(R12*1), Z1, Z1
+	VMAXPD           192(DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          64(DX)(R12*1), Z11
+	VMOVUPD          128(DX)(R12*1), Z14
+	VMOVUPD          192(DX)(R12*1), Z17
+	VFMSUB213PD      Z2, Z0, Z8
+	VFMSUB213PD      Z2, Z0, Z11
+	VFMSUB213PD      Z2, Z0, Z14
+	VFMSUB213PD      Z2, Z0, Z17
+	VREDUCEPD        $0x01, Z8, Z9
+	VREDUCEPD        $0x01, Z11, Z12
+	VREDUCEPD        $0x01, Z14, Z15
+	VREDUCEPD        $0x01, Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z18, Z19
+	VSCALEFPD        Z8, Z10, Z10
+	VSCALEFPD        Z11, Z13, Z13
+	VSCALEFPD        Z14, Z16, Z16
+	VSCALEFPD        Z17, Z19, Z19
+	VMOVUPD          (R10)(R12*1), Z8
+	VMOVUPD          64(R10)(R12*1), Z9
+	VMOVUPD          128(R10)(R12*1), Z11
+	VMOVUPD          192(R10)(R12*1), Z12
+	VMULPD           Z7, Z8, Z8
+	VMULPD           Z7, Z9, Z9
+	VMULPD           Z7, Z11, Z11
+	VMULPD           Z7, Z12, Z12
+	VMOVNTPD         Z8, (R11)(R12*1)
+	VMOVNTPD         Z9, 64(R11)(R12*1)
+	VMOVNTPD         Z11, 128(R11)(R12*1)
+	VMOVNTPD         Z12, 192(R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VMOVUPD          Z13, 64(SI)(R12*1)
+	VMOVUPD          Z16, 128(SI)(R12*1)
+	VMOVUPD          Z19, 192(SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	VADDPD           Z13, Z4, Z4
+	VADDPD           Z16, Z5, Z5
+	VADDPD           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+32, CX
+	JGE              plainntmain
+
+plainntmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  plainntsingledone
+
+plainntsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VSCALEFPD        Z8, Z10, Z10
+	VMOVUPD          (R10)(R12*1), Z8
+	VMULPD           Z7, Z8, Z8
+	VMOVNTPD         Z8, (R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+8, CX
+	JGE              plainntsingle
+
+plainntsingledone:
+	ADDQ             $+8, CX
+	JZ               plainntdone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z8
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBLENDMPD        Z8, Z9, K1, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD.Z        (R10)(R12*1), K1, Z2
+	VMULPD           Z7, Z2, Z2
+	VMOVUPD          Z2, K1, (R11)(R12*1)
+	VMOVUPD          Z9, K1, (SI)(R12*1)
+	VADDPD           Z9, Z3, K1, Z3
+
+plainntdone:
+	JMP plainpassed
+
+plainkept:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+32, CX
+	JLT  plaininmaindone
+
+plaininmain:
+	PREFETCHT1       (R9)(R12*1)
+	PREFETCHT1       64(R9)(R12*1)
+	PREFETCHT1       128(R9)(R12*1)
+	PREFETCHT1       192(R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMAXPD           64(DI)(R12*1), Z1, Z1
+	VMAXPD           128(DI)(R12*1), Z1, Z1
+	VMAXPD           192(DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VMOVUPD          64(DX)(R12*1), Z11
+	VMOVUPD          128(DX)(R12*1), Z14
+	VMOVUPD          192(DX)(R12*1), Z17
+	VFMSUB213PD      Z2, Z0, Z8
+	VFMSUB213PD      Z2, Z0, Z11
+	VFMSUB213PD      Z2, Z0, Z14
+	VFMSUB213PD      Z2, Z0, Z17
+	VREDUCEPD        $0x01, Z8, Z9
+	VREDUCEPD        $0x01, Z11, Z12
+	VREDUCEPD        $0x01, Z14, Z15
+	VREDUCEPD        $0x01, Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z18, Z19
+	VSCALEFPD        Z8, Z10, Z10
+	VSCALEFPD        Z11, Z13, Z13
+	VSCALEFPD        Z14, Z16, Z16
+	VSCALEFPD        Z17, Z19, Z19
+	VMOVUPD          (R10)(R12*1), Z8
+	VMOVUPD          64(R10)(R12*1), Z9
+	VMOVUPD          128(R10)(R12*1), Z11
+	VMOVUPD          192(R10)(R12*1), Z12
+	VMULPD           Z7, Z8, Z8
+	VMULPD           Z7, Z9, Z9
+	VMULPD           Z7, Z11, Z11
+	VMULPD           Z7, Z12, Z12
+	VMOVUPD          Z8, (R11)(R12*1)
+	VMOVUPD          Z9, 64(R11)(R12*1)
+	VMOVUPD          Z11, 128(R11)(R12*1)
+	VMOVUPD          Z12, 192(R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VMOVUPD          Z13, 64(SI)(R12*1)
+	VMOVUPD          Z16, 128(SI)(R12*1)
+	VMOVUPD          Z19, 192(SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	VADDPD           Z13, Z4, Z4
+	VADDPD           Z16, Z5, Z5
+	VADDPD           Z19, Z6, Z6
+	ADDQ             $+256, R12
+	SUBQ             $+32, CX
+	JGE              plaininmain
+
+plaininmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  plaininsingledone
+
+plaininsingle:
+	PREFETCHT1       (R9)(R12*1)
+	VMAXPD           (DI)(R12*1), Z1, Z1
+	VMOVUPD          (DX)(R12*1), Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
+	VSCALEFPD        Z8, Z10, Z10
+	VMOVUPD          (R10)(R12*1), Z8
+	VMULPD           Z7, Z8, Z8
+	VMOVUPD          Z8, (R11)(R12*1)
+	VMOVUPD          Z10, (SI)(R12*1)
+	VADDPD           Z10, Z3, Z3
+	ADDQ             $+64, R12
+	SUBQ             $+8, CX
+	JGE              plaininsingle
+
+plaininsingledone:
+	ADDQ             $+8, CX
+	JZ               plainindone
+	MOVQ             $0x00000001, BX
+	SHLQ             CL, BX
+	DECQ             BX
+	KMOVW            BX, K1
+	PREFETCHT1       (R9)(R12*1)
+	VMOVUPD.Z        (DI)(R12*1), K1, Z8
+	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBLENDMPD        Z8, Z9, K1, Z8
+	VMAXPD           Z8, Z1, Z1
+	VMOVUPD.Z        (DX)(R12*1), K1, Z8
+	VFMSUB213PD      Z2, Z0, Z8
+	VREDUCEPD        $0x01, Z8, Z2
+	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
+	VSCALEFPD        Z8, Z9, Z9
+	VMOVUPD.Z        (R10)(R12*1), K1, Z2
+	VMULPD           Z7, Z2, Z2
+	VMOVUPD          Z2, K1, (R11)(R12*1)
+	VMOVUPD          Z9, K1, (SI)(R12*1)
+	VADDPD           Z9, Z3, K1, Z3
+
+plainindone:
+plainpassed:
+plaintaken:
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z7
+	VADDPD        Z5, Z3, Z3
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VPERMILPD     $0x01, X3, X2
+	VADDPD        X2, X3, X3
+	VBROADCASTSD  X3, Z3
+	VDIVPD        Z3, Z7, Z7
+	MOVQ          SI, R10
+	MOVQ          AX, R11
+	MOVQ          ldd+32(FP), CX
+	SHLQ          $0x03, CX
+	ADDQ          CX, AX
+	CMPQ          room+24(FP), $0x00
+	CMOVQEQ       AX, SI
+	DECQ          m+56(FP)
+	JNZ           plainrow
+
+rest:
+	CMPQ  room+24(FP), $0x00
+	JEQ   restkept
+	TESTQ $0x0000003f, R11
+	JNE   restkept
+	MOVQ  n+64(FP), CX
+	XORQ  R12, R12
+	SUBQ  $+32, CX
+	JLT   restntmaindone
+
+restntmain:
+	VMOVUPD  (R10)(R12*1), Z0
+	VMULPD   Z7, Z0, Z0
+	VMOVNTPD Z0, (R11)(R12*1)
+	VMOVUPD  64(R10)(R12*1), Z0
+	VMULPD   Z7, Z0, Z0
+	VMOVNTPD Z0, 64(R11)(R12*1)
+	VMOVUPD  128(R10)(R12*1), Z0
+	VMULPD   Z7, Z0, Z0
+	VMOVNTPD Z0, 128(R11)(R12*1)
+	VMOVUPD  192(R10)(R12*1), Z0
+	VMULPD   Z7, Z0, Z0
+	VMOVNTPD Z0, 192(R11)(R12*1)
+	ADDQ     $+256, R12
+	SUBQ     $+32, CX
+	JGE      restntmain
+
+restntmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  restntsingledone
+
+restntsingle:
+	VMOVUPD  (R10)(R12*1), Z0
+	VMULPD   Z7, Z0, Z0
+	VMOVNTPD Z0, (R11)(R12*1)
+	ADDQ     $+64, R12
+	SUBQ     $+8, CX
+	JGE      restntsingle
+
+restntsingledone:
 	ADDQ      $+8, CX
-	JZ        scaledone
-	MOVQ      $0x00000001, DX
-	SHLQ      CL, DX
-	DECQ      DX
-	KMOVW     DX, K1
-	VMOVUPD.Z (R13)(R10*1), K1, Z1
-	VMULPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*1)
+	JZ        restntdone
+	MOVQ      $0x00000001, AX
+	SHLQ      CL, AX
+	DECQ      AX
+	KMOVW     AX, K1
+	VMOVUPD.Z (R10)(R12*1), K1, Z0
+	VMULPD    Z7, Z0, Z0
+	VMOVUPD   Z0, K1, (R11)(R12*1)
 
-scaledone:
-written:
-	ADDQ DI, AX
-	MOVQ R11, DX
-	DECQ SI
-	JNZ  row
+restntdone:
+	JMP restpassed
+
+restkept:
+	MOVQ n+64(FP), CX
+	XORQ R12, R12
+	SUBQ $+32, CX
+	JLT  restinmaindone
+
+restinmain:
+	VMOVUPD (R10)(R12*1), Z0
+	VMULPD  Z7, Z0, Z0
+	VMOVUPD Z0, (R11)(R12*1)
+	VMOVUPD 64(R10)(R12*1), Z0
+	VMULPD  Z7, Z0, Z0
+	VMOVUPD Z0, 64(R11)(R12*1)
+	VMOVUPD 128(R10)(R12*1), Z0
+	VMULPD  Z7, Z0, Z0
+	VMOVUPD Z0, 128(R11)(R12*1)
+	VMOVUPD 192(R10)(R12*1), Z0
+	VMULPD  Z7, Z0, Z0
+	VMOVUPD Z0, 192(R11)(R12*1)
+	ADDQ    $+256, R12
+	SUBQ    $+32, CX
+	JGE     restinmain
+
+restinmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  restinsingledone
+
+restinsingle:
+	VMOVUPD (R10)(R12*1), Z0
+	VMULPD  Z7, Z0, Z0
+	VMOVUPD Z0, (R11)(R12*1)
+	ADDQ    $+64, R12
+	SUBQ    $+8, CX
+	JGE     restinsingle
+
+restinsingledone:
+	ADDQ      $+8, CX
+	JZ        restindone
+	MOVQ      $0x00000001, AX
+	SHLQ      CL, AX
+	DECQ      AX
+	KMOVW     AX, K1
+	VMOVUPD.Z (R10)(R12*1), K1, Z0
+	VMULPD    Z7, Z0, Z0
+	VMOVUPD   Z0, K1, (R11)(R12*1)
+
+restindone:
+restpassed:
 	VZEROUPPER
 	RET
 

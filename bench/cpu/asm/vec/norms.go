@@ -203,13 +203,6 @@ func (k *norm) summands() []reg.GPVirtual {
 	return []reg.GPVirtual{k.next}
 }
 
-// advance turns to the next row.
-func (k *norm) advance(p reg.GPVirtual, stride string) {
-	bytes := k.load(stride)
-	k.bytes(bytes)
-	k.ADDQ(bytes, p)
-}
-
 // take adds vectors of a row to its sums.
 func (k *norm) take(count int, mask *mask) {
 	for u := range count {

@@ -102,6 +102,13 @@ func (g *gen) row(base, at reg.Register) func(u int) operand.Mem {
 	}
 }
 
+// advance moves a pointer on by an argument, a stride in elements.
+func (g *gen) advance(p reg.GPVirtual, stride string) {
+	bytes := g.load(stride)
+	g.bytes(bytes)
+	g.ADDQ(bytes, p)
+}
+
 // storeOne writes the first element of a vector and moves the pointer on.
 func (g *gen) storeOne(v reg.VecVirtual, to reg.GPVirtual) {
 	g.emit("VMOVS"+g.mnemonic, v.AsX(), operand.Mem{Base: to})
@@ -220,103 +227,6 @@ func (g *gen) rowExpSums() {
 	g.CMPQ(next, src)
 	g.MOVQ(next, src)
 	g.JNE(operand.LabelRef("row"))
-	g.end()
-}
-
-// softmax passes over each row three times: the maximum, of src or of dst = src + y; the
-// exponentials of the distance to it, and their sum; the division. The rows come from
-// far: while the exponentials keep the units busy, the next row is fetched. If there is
-// room for a row, the first passes write there and the last one stores past the caches.
-func (g *gen) softmax() {
-	g.begin("Softmax", "func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)")
-	dst, src, y, m := g.load("dst"), g.load("src"), g.load("y"), g.load("m")
-	ldd, lds, ldy := g.load("ldd"), g.load("lds"), g.load("ldy")
-	n, at, next, from, far := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.bytes(ldd)
-	g.bytes(lds)
-	g.bytes(ldy)
-	memory := func(base reg.Register, u int) operand.Mem {
-		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
-	}
-	g.pinExp2NonPositive()
-	g.Label("row")
-	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.farAhead(src, next, far, fetchDistance)
-	row := g.GP64()
-	g.Load(g.Param("room"), row)
-	g.TESTQ(row, row)
-	g.CMOVQEQ(dst, row)
-
-	lowest := g.num(math.Inf(-1))
-	acc := g.accumulate(lowest)
-	g.TESTQ(y, y)
-	g.JZ(operand.LabelRef("plain"))
-	g.strip("add", n, at, func(count int, mask *mask) {
-		for u := range count {
-			x, z := g.vector(), g.vector()
-			g.get(memory(src, u), mask, x)
-			g.get(memory(y, u), mask, z)
-			g.op("VADD", z, x, x)
-			g.put(x, mask, memory(row, u))
-			g.join("VMAX", x, mask, lowest, acc[u])
-		}
-	})
-	g.ADDQ(ldy, y)
-	g.MOVQ(row, from)
-	g.JMP(operand.LabelRef("known"))
-	g.Label("plain")
-	g.strip("max", n, at, func(count int, mask *mask) {
-		for u := range count {
-			g.join("VMAX", memory(src, u), mask, lowest, acc[u])
-		}
-	})
-	g.MOVQ(src, from)
-	g.Label("known")
-	largest, scale := g.fold("VMAX", acc), g.vector()
-	g.broadcast(g.argument("scale"), scale)
-	g.op("VMUL", g.num(math.Log2E), scale, scale)
-	g.op("VMUL", scale, largest, largest)
-
-	acc = g.accumulate(g.num(0))
-	g.strip("exp", n, at, func(count int, mask *mask) {
-		for line := 0; line < count*g.isa.Bytes; line += 64 {
-			g.PREFETCHT0(operand.Mem{Base: far, Index: at, Scale: 1, Disp: line})
-		}
-		g.exponentials(count, func(u int) {
-			x := g.vector()
-			g.get(memory(from, u), mask, x)
-			g.op("VFMSUB213", largest, scale, x)
-			p := g.exp2NonPositive(x)
-			g.put(p, mask, memory(row, u))
-			g.accumulateMasked(p, mask, acc[u])
-		})
-	})
-	sum, inverse := g.fold("VADD", acc), g.vector()
-	g.set(g.num(1), inverse)
-	g.op("VDIV", sum, inverse, inverse)
-
-	scaled := func(nt bool) func(count int, mask *mask) {
-		return func(count int, mask *mask) {
-			for u := range count {
-				x := g.vector()
-				g.get(memory(row, u), mask, x)
-				g.op("VMUL", inverse, x, x)
-				g.store(x, mask, nt && mask == nil, memory(dst, u))
-			}
-		}
-	}
-	g.CMPQ(row, dst)
-	g.JEQ(operand.LabelRef("kept"))
-	g.skipUnlessLine(dst, "kept")
-	g.strip("stream", n, at, scaled(true))
-	g.JMP(operand.LabelRef("written"))
-	g.Label("kept")
-	g.strip("scale", n, at, scaled(false))
-	g.Label("written")
-	g.ADDQ(ldd, dst)
-	g.MOVQ(next, src)
-	g.DECQ(m)
-	g.JNZ(operand.LabelRef("row"))
 	g.end()
 }
 

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// softmax passes over each row three times: the maximum, of src or of src + y; the exponentials of the
+// distance to it, and their sum; the division. While the exponentials of one row keep the units busy, the
+// maximum of the next is found and the row before is divided, so that memory is read and written at all times.
+// The exponentials are kept in dst, or if there is room for a row, there: then the result is stored past the
+// caches.
+type softmax struct {
+	*gen
+	dst, src, y   reg.GPVirtual // of the row whose exponentials are taken
+	kept          reg.GPVirtual // where they are kept
+	next, nextY   reg.GPVirtual // of the row whose maximum is found
+	far           reg.GPVirtual // what is fetched
+	last, lastDst reg.GPVirtual // of the row that is divided
+	at, n         reg.GPVirtual // the offset in a row in bytes, the elements left
+	scale         reg.VecVirtual
+	highest       reg.VecVirtual   // of the next row, so far
+	largest       reg.VecVirtual   // of the row, scaled
+	sums          []reg.VecVirtual // of the row
+	inverse       reg.VecVirtual   // of the sum of the row before
+}
+
+func (g *gen) softmax() {
+	g.begin("Softmax", "func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)")
+	g.pinExp2NonPositive()
+	k := &softmax{
+		gen: g, dst: g.load("dst"), src: g.GP64(), y: g.GP64(), kept: g.load("room"),
+		next: g.load("src"), nextY: g.load("y"), far: g.GP64(), last: g.GP64(), lastDst: g.GP64(),
+		at: g.GP64(), n: g.GP64(),
+		scale: g.vector(), highest: g.vector(), largest: g.vector(), sums: g.partial(), inverse: g.vector(),
+	}
+	g.broadcast(g.argument("scale"), k.scale)
+	g.op("VMUL", g.num(math.Log2E), k.scale, k.scale)
+	g.set(k.lowest(), k.highest)
+	g.TESTQ(k.kept, k.kept)
+	g.CMOVQEQ(k.dst, k.kept)
+	g.TESTQ(k.nextY, k.nextY)
+	g.JZ(operand.LabelRef("plainfirst"))
+	k.rows("add")
+	g.JMP(operand.LabelRef("rest"))
+	k.rows("plain")
+	g.Label("rest")
+	k.eitherWay("rest", func(name string, nt bool) {
+		k.strip(name, k.n, k.at, func(count int, mask *mask) {
+			for u := range count {
+				k.divide(u, mask, nt)
+			}
+		})
+	})
+	g.end()
+}
+
+func (k *softmax) lowest() konst { return k.num(math.Inf(-1)) }
+
+// rows leaves the last row to be divided.
+func (k *softmax) rows(kind string) {
+	add := kind == "add"
+	k.Label(kind + "first")
+	k.strip(kind+"max", k.n, k.at, func(count int, mask *mask) { k.raise(add, count, mask) })
+	k.turn()
+	k.exponentialsOf(kind+"alone", add, nil)
+	k.JMP(operand.LabelRef(kind + "taken"))
+	k.Label(kind + "row")
+	k.turn()
+	k.eitherWay(kind, func(name string, nt bool) {
+		k.exponentialsOf(name, add, func(u int, mask *mask) { k.divide(u, mask, nt) })
+	})
+	k.Label(kind + "taken")
+	k.finish()
+	k.DECQ(k.argument("m"))
+	k.JNZ(operand.LabelRef(kind + "row"))
+}
+
+// eitherWay writes what stores the row that is divided past the caches, if there is room and it
+// begins with a cache line, and what does not.
+func (k *softmax) eitherWay(name string, pass func(name string, nt bool)) {
+	k.CMPQ(k.argument("room"), operand.U8(0))
+	k.JEQ(operand.LabelRef(name + "kept"))
+	k.skipUnlessLine(k.lastDst, name+"kept")
+	pass(name+"nt", true)
+	k.JMP(operand.LabelRef(name + "passed"))
+	k.Label(name + "kept")
+	pass(name+"in", false)
+	k.Label(name + "passed")
+}
+
+// turn makes the next row the one whose exponentials are taken. Behind the last one, which is its own
+// next, what follows is only fetched.
+func (k *softmax) turn() {
+	highest := k.fold("VMAX", []reg.VecVirtual{k.highest})
+	k.op("VMUL", k.scale, highest, k.largest)
+	k.set(k.lowest(), k.highest)
+	k.MOVQ(k.next, k.src)
+	k.MOVQ(k.nextY, k.y)
+	k.advance(k.next, "lds")
+	k.advance(k.nextY, "ldy")
+	k.LEAQ(operand.Mem{Base: k.next, Disp: 2 * matrixDistance}, k.far)
+	k.CMPQ(k.argument("m"), operand.U8(1))
+	k.CMOVQEQ(k.src, k.next)
+	k.CMOVQEQ(k.y, k.nextY)
+	for _, sum := range k.sums {
+		k.set(k.num(0), sum)
+	}
+}
+
+// finish makes the row whose exponentials are known the one that is divided.
+func (k *softmax) finish() {
+	k.set(k.num(1), k.inverse)
+	k.op("VDIV", k.fold("VADD", k.sums), k.inverse, k.inverse)
+	k.MOVQ(k.kept, k.last)
+	k.MOVQ(k.dst, k.lastDst)
+	k.advance(k.dst, "ldd")
+	k.CMPQ(k.argument("room"), operand.U8(0))
+	k.CMOVQEQ(k.dst, k.kept)
+}
+
+// raise raises the maximum of the next row to some of its vectors.
+func (k *softmax) raise(add bool, count int, mask *mask) {
+	for u := range count {
+		if !add {
+			k.join("VMAX", k.row(k.next, k.at)(u), mask, k.lowest(), k.highest)
+			continue
+		}
+		k.join("VMAX", k.summed(k.next, k.nextY, u, mask), mask, k.lowest(), k.highest)
+	}
+}
+
+// summed is a vector of x + y.
+func (k *softmax) summed(x, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
+	v, z := k.vector(), k.vector()
+	k.get(k.row(x, k.at)(u), mask, v)
+	k.get(k.row(y, k.at)(u), mask, z)
+	k.op("VADD", z, v, v)
+	return v
+}
+
+// exponentialsOf takes those of a row, and meanwhile does what else is due. What is loaded of the row comes
+// first: behind stores at the same offset in another page a load may have to wait for them.
+func (k *softmax) exponentialsOf(name string, add bool, meanwhile func(u int, mask *mask)) {
+	k.strip(name, k.n, k.at, func(count int, mask *mask) {
+		for line := 0; line < count*k.isa.Bytes; line += 64 {
+			k.fetchFar(operand.Mem{Base: k.far, Index: k.at, Scale: 1, Disp: line})
+		}
+		k.raise(add, count, mask)
+		k.exponentials(count, func(u int) {
+			var x reg.VecVirtual
+			if add {
+				x = k.summed(k.src, k.y, u, mask)
+			} else {
+				x = k.vector()
+				k.get(k.row(k.src, k.at)(u), mask, x)
+			}
+			k.op("VFMSUB213", k.largest, k.scale, x)
+			p := k.exp2NonPositive(x)
+			if meanwhile != nil {
+				meanwhile(u, mask)
+			}
+			k.put(p, mask, k.row(k.kept, k.at)(u))
+			k.accumulateMasked(p, mask, k.sums[u%len(k.sums)])
+		})
+	})
+}
+
+// divide stores a vector of the result of the row before.
+func (k *softmax) divide(u int, mask *mask, nt bool) {
+	x := k.vector()
+	k.get(k.row(k.last, k.at)(u), mask, x)
+	k.op("VMUL", k.inverse, x, x)
+	k.store(x, mask, nt && mask == nil, k.row(k.lastDst, k.at)(u))
+}
