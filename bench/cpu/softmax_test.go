@@ -45,7 +45,7 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		lengths = append(lengths, n)
 	}
 	for _, n := range lengths {
-		const rows = 2
+		const rows = 4
 		ld := n + n%3
 		front := n%2 == 1
 		var of [5][]T // the source, what it becomes, a mask, the result with it, and past the caches

@@ -127,7 +127,7 @@ func vecKernelsFor[T float](isa ISA) vecKernels[T] {
 // 1 ms.
 const vecCall = 1 << 15
 
-// rowsCall is that of kernels which work on several rows at once: a call takes many even of long rows.
+// rowsCall is the same for kernels that work on several rows at once: a call takes many even of long rows.
 const rowsCall = 1 << 17
 
 // slice applies the kernel to src; y, where it is used, is as long as src.

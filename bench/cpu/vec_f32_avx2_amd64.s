@@ -5016,7 +5016,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
-	JZ           plainfirst
+	JZ           plain
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+32, R12
@@ -5693,7 +5693,7 @@ addtaken:
 	JNZ          addrow
 	JMP          rest
 
-plainfirst:
+plain:
 	MOVQ n+64(FP), R12
 	XORQ R11, R11
 	SUBQ $+32, R12

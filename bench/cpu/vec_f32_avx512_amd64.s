@@ -6072,7 +6072,7 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
-	JZ           plainfirst
+	JZ           plain
 	MOVQ         n+64(FP), CX
 	XORQ         R12, R12
 	SUBQ         $+64, CX
@@ -6708,7 +6708,7 @@ addtaken:
 	JNZ           addrow
 	JMP           rest
 
-plainfirst:
+plain:
 	MOVQ n+64(FP), CX
 	XORQ R12, R12
 	SUBQ $+64, CX

@@ -5863,7 +5863,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
-	JZ           plainfirst
+	JZ           plain
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+16, R12
@@ -6642,7 +6642,7 @@ addtaken:
 	JNZ          addrow
 	JMP          rest
 
-plainfirst:
+plain:
 	MOVQ n+64(FP), R12
 	XORQ R11, R11
 	SUBQ $+16, R12

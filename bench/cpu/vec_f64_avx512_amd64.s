@@ -7611,7 +7611,7 @@ TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
-	JZ           plainfirst
+	JZ           plain
 	MOVQ         n+64(FP), CX
 	XORQ         R12, R12
 	SUBQ         $+32, CX
@@ -8331,7 +8331,7 @@ addtaken:
 	JNZ           addrow
 	JMP           rest
 
-plainfirst:
+plain:
 	MOVQ n+64(FP), CX
 	XORQ R12, R12
 	SUBQ $+32, CX

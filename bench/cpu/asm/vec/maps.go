@@ -274,6 +274,13 @@ func (g *gen) skipUnlessNT(dst reg.Register, label string) {
 	g.skipUnlessLine(dst, label)
 }
 
+// skipUnlessRoom is that for kernels which store past the caches if there is room for what comes before.
+func (g *gen) skipUnlessRoom(dst reg.Register, label string) {
+	g.CMPQ(g.argument("room"), operand.U8(0))
+	g.JEQ(operand.LabelRef(label))
+	g.skipUnlessLine(dst, label)
+}
+
 // skipUnlessLine jumps unless dst begins with a cache line.
 func (g *gen) skipUnlessLine(dst reg.Register, label string) {
 	g.TESTQ(operand.U32(63), dst)

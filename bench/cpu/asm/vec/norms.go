@@ -72,14 +72,6 @@ func (g *gen) newNorm(layer, add bool) *norm {
 	return k
 }
 
-// partial are the partial results of a sum.
-func (g *gen) partial() []reg.VecVirtual {
-	if g.wide() {
-		return []reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
-	}
-	return []reg.VecVirtual{g.vector(), g.vector()}
-}
-
 func (k *norm) rows() {
 	k.Label("first")
 	k.start("first")
@@ -111,13 +103,11 @@ func (k *norm) rows() {
 
 // skipUnlessPast jumps unless a row is stored past the caches.
 func (k *norm) skipUnlessPast(label string) {
-	if !k.add {
+	if k.add {
+		k.skipUnlessRoom(k.dst, label)
+	} else {
 		k.skipUnlessNT(k.dst, label)
-		return
 	}
-	k.CMPQ(k.argument("room"), operand.U8(0))
-	k.JEQ(operand.LabelRef(label))
-	k.skipUnlessLine(k.dst, label)
 }
 
 // fetchBehind prepares to fetch what lies behind the row whose sums are taken, and y.

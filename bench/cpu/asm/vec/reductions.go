@@ -78,6 +78,14 @@ func (g *gen) result(mnemonic string, acc []reg.VecVirtual) {
 	g.end()
 }
 
+// partial are the partial results of a sum beside much else that is in registers.
+func (g *gen) partial() []reg.VecVirtual {
+	if g.wide() {
+		return []reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
+	}
+	return []reg.VecVirtual{g.vector(), g.vector()}
+}
+
 func (g *gen) accumulate(k konst) []reg.VecVirtual {
 	acc := make([]reg.VecVirtual, accumulators)
 	for i := range acc {

@@ -14,6 +14,7 @@ import (
 // caches.
 type softmax struct {
 	*gen
+	add           bool          // whether there is a y
 	dst, src, y   reg.GPVirtual // of the row whose exponentials are taken
 	kept          reg.GPVirtual // where they are kept
 	next, nextY   reg.GPVirtual // of the row whose maximum is found
@@ -42,9 +43,12 @@ func (g *gen) softmax() {
 	g.TESTQ(k.kept, k.kept)
 	g.CMOVQEQ(k.dst, k.kept)
 	g.TESTQ(k.nextY, k.nextY)
-	g.JZ(operand.LabelRef("plainfirst"))
+	g.JZ(operand.LabelRef("plain"))
+	k.add = true
 	k.rows("add")
 	g.JMP(operand.LabelRef("rest"))
+	k.add = false
+	g.Label("plain")
 	k.rows("plain")
 	g.Label("rest")
 	k.eitherWay("rest", func(name string, nt bool) {
@@ -60,30 +64,26 @@ func (g *gen) softmax() {
 func (k *softmax) lowest() konst { return k.num(math.Inf(-1)) }
 
 // rows leaves the last row to be divided.
-func (k *softmax) rows(kind string) {
-	add := kind == "add"
-	k.Label(kind + "first")
-	k.strip(kind+"max", k.n, k.at, func(count int, mask *mask) { k.raise(add, count, mask) })
+func (k *softmax) rows(name string) {
+	k.strip(name+"max", k.n, k.at, k.raise)
 	k.turn()
-	k.exponentialsOf(kind+"alone", add, nil)
-	k.JMP(operand.LabelRef(kind + "taken"))
-	k.Label(kind + "row")
+	k.exponentialsOf(name+"alone", nil)
+	k.JMP(operand.LabelRef(name + "taken"))
+	k.Label(name + "row")
 	k.turn()
-	k.eitherWay(kind, func(name string, nt bool) {
-		k.exponentialsOf(name, add, func(u int, mask *mask) { k.divide(u, mask, nt) })
+	k.eitherWay(name, func(name string, nt bool) {
+		k.exponentialsOf(name, func(u int, mask *mask) { k.divide(u, mask, nt) })
 	})
-	k.Label(kind + "taken")
+	k.Label(name + "taken")
 	k.finish()
 	k.DECQ(k.argument("m"))
-	k.JNZ(operand.LabelRef(kind + "row"))
+	k.JNZ(operand.LabelRef(name + "row"))
 }
 
 // eitherWay writes what stores the row that is divided past the caches, if there is room and it
 // begins with a cache line, and what does not.
 func (k *softmax) eitherWay(name string, pass func(name string, nt bool)) {
-	k.CMPQ(k.argument("room"), operand.U8(0))
-	k.JEQ(operand.LabelRef(name + "kept"))
-	k.skipUnlessLine(k.lastDst, name+"kept")
+	k.skipUnlessRoom(k.lastDst, name+"kept")
 	pass(name+"nt", true)
 	k.JMP(operand.LabelRef(name + "passed"))
 	k.Label(name + "kept")
@@ -122,41 +122,38 @@ func (k *softmax) finish() {
 }
 
 // raise raises the maximum of the next row to some of its vectors.
-func (k *softmax) raise(add bool, count int, mask *mask) {
+func (k *softmax) raise(count int, mask *mask) {
 	for u := range count {
-		if !add {
-			k.join("VMAX", k.row(k.next, k.at)(u), mask, k.lowest(), k.highest)
-			continue
+		var x operand.Op = k.row(k.next, k.at)(u)
+		if k.add {
+			x = k.x(k.next, k.nextY, u, mask)
 		}
-		k.join("VMAX", k.summed(k.next, k.nextY, u, mask), mask, k.lowest(), k.highest)
+		k.join("VMAX", x, mask, k.lowest(), k.highest)
 	}
 }
 
-// summed is a vector of x + y.
-func (k *softmax) summed(x, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
-	v, z := k.vector(), k.vector()
-	k.get(k.row(x, k.at)(u), mask, v)
-	k.get(k.row(y, k.at)(u), mask, z)
-	k.op("VADD", z, v, v)
-	return v
+// x is a vector of src, or of src + y.
+func (k *softmax) x(src, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
+	x := k.vector()
+	k.get(k.row(src, k.at)(u), mask, x)
+	if k.add {
+		z := k.vector()
+		k.get(k.row(y, k.at)(u), mask, z)
+		k.op("VADD", z, x, x)
+	}
+	return x
 }
 
 // exponentialsOf takes those of a row, and meanwhile does what else is due. What is loaded of the row comes
 // first: behind stores at the same offset in another page a load may have to wait for them.
-func (k *softmax) exponentialsOf(name string, add bool, meanwhile func(u int, mask *mask)) {
+func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask)) {
 	k.strip(name, k.n, k.at, func(count int, mask *mask) {
 		for line := 0; line < count*k.isa.Bytes; line += 64 {
 			k.fetchFar(operand.Mem{Base: k.far, Index: k.at, Scale: 1, Disp: line})
 		}
-		k.raise(add, count, mask)
+		k.raise(count, mask)
 		k.exponentials(count, func(u int) {
-			var x reg.VecVirtual
-			if add {
-				x = k.summed(k.src, k.y, u, mask)
-			} else {
-				x = k.vector()
-				k.get(k.row(k.src, k.at)(u), mask, x)
-			}
+			x := k.x(k.src, k.y, u, mask)
 			k.op("VFMSUB213", k.largest, k.scale, x)
 			p := k.exp2NonPositive(x)
 			if meanwhile != nil {
