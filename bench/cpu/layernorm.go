@@ -8,18 +8,26 @@ type layerNorm[T float] struct {
 	vecKernels[T]
 	gamma, beta []T
 	eps         T
+	long        *longNorm[T]
 }
 
 func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
-	return &layerNorm[T]{
-		vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), data[T](ws, op.In[2]), T(op.Params.(bench.LayerNormParams).Eps),
+	l := &layerNorm[T]{
+		vecKernels: vecKernelsFor[T](ws.isa),
+		gamma:      data[T](ws, op.In[1]), beta: data[T](ws, op.In[2]), eps: T(op.Params.(bench.LayerNormParams).Eps),
 	}
+	l.long = newLongNorm(ws.caches, l.layerBlock, l.rowSums, l.gamma, l.beta, l.eps)
+	return l
 }
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
 func (l *layerNorm[T]) rows(dst, src []T, nt bool) {
 	n := len(l.gamma)
+	if l.long.takes(dst, nt) {
+		l.long.rows(dst, src)
+		return
+	}
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
 		l.layerNorm(&to[0], &from[0], &l.gamma[0], &l.beta[0], n, n, m, n, l.eps, nt)
@@ -40,16 +48,25 @@ type rmsNorm[T float] struct {
 	vecKernels[T]
 	gamma []T
 	eps   T
+	long  *longNorm[T]
 }
 
 func newRMSNorm[T float](ws *workspace, op bench.Op) *rmsNorm[T] {
-	return &rmsNorm[T]{vecKernelsFor[T](ws.isa), data[T](ws, op.In[1]), T(op.Params.(bench.RMSNormParams).Eps)}
+	r := &rmsNorm[T]{
+		vecKernels: vecKernelsFor[T](ws.isa), gamma: data[T](ws, op.In[1]), eps: T(op.Params.(bench.RMSNormParams).Eps),
+	}
+	r.long = newLongNorm(ws.caches, r.rmsBlock, r.rowSums, r.gamma, nil, r.eps)
+	return r
 }
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
 func (r *rmsNorm[T]) rows(dst, src []T, nt bool) {
 	n := len(r.gamma)
+	if r.long.takes(dst, nt) {
+		r.long.rows(dst, src)
+		return
+	}
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
 		r.rmsNorm(&to[0], &from[0], &r.gamma[0], n, n, m, n, r.eps, nt)

@@ -76,6 +76,9 @@ type vecKernels[T float] struct {
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
 	rmsNorm func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)
+	// layerBlock and rmsBlock are those of a part of a long row, or nil. The latter reads no beta, mean
+	// or shift.
+	layerBlock, rmsBlock normBlock[T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],

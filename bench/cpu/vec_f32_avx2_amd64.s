@@ -7229,10 +7229,10 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          firstshort
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
@@ -7354,10 +7354,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          nextshort
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
@@ -7782,10 +7782,10 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          firstshort
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
@@ -7950,10 +7950,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          nextshort
 	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
@@ -8443,21 +8443,23 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 
 first:
 	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+32, R8
 	JLT     firstmaindone
 
 firstmain:
-	VMOVUPS     (DX)(DI*1), Y3
-	VFMADD231PS Y3, Y3, Y1
-	VMOVUPS     32(DX)(DI*1), Y3
-	VFMADD231PS Y3, Y3, Y2
-	VMOVUPS     64(DX)(DI*1), Y3
-	VFMADD231PS Y3, Y3, Y1
-	VMOVUPS     96(DX)(DI*1), Y3
-	VFMADD231PS Y3, Y3, Y2
+	VMOVUPS     (DX)(DI*1), Y2
+	VFMADD231PS Y2, Y2, Y1
+	VMOVUPS     32(DX)(DI*1), Y2
+	VFMADD231PS Y2, Y2, Y3
+	VMOVUPS     64(DX)(DI*1), Y2
+	VFMADD231PS Y2, Y2, Y1
+	VMOVUPS     96(DX)(DI*1), Y2
+	VFMADD231PS Y2, Y2, Y3
 	ADDQ        $+128, DI
 	SUBQ        $+32, R8
 	JGE         firstmain
@@ -8468,8 +8470,8 @@ firstmaindone:
 	JLT  firstsingledone
 
 firstsingle:
-	VMOVUPS     (DX)(DI*1), Y3
-	VFMADD231PS Y3, Y3, Y1
+	VMOVUPS     (DX)(DI*1), Y2
+	VFMADD231PS Y2, Y2, Y1
 	ADDQ        $+32, DI
 	SUBQ        $+8, R8
 	JGE         firstsingle
@@ -8481,15 +8483,15 @@ firstsingledone:
 	MOVQ        R8, BX
 	SHLQ        $0x02, BX
 	SUBQ        BX, CX
-	VMOVUPS     (CX), Y3
-	VMASKMOVPS  (DX)(DI*1), Y3, Y3
-	VFMADD231PS Y3, Y3, Y1
+	VMOVUPS     (CX), Y2
+	VMASKMOVPS  (DX)(DI*1), Y2, Y2
+	VFMADD231PS Y2, Y2, Y1
 
 firstdone:
 row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
-	VADDPS       Y2, Y1, Y1
+	VADDPS       Y3, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -8501,8 +8503,8 @@ row:
 	VBROADCASTSS eps+56(FP), Y2
 	VADDPS       Y2, Y1, Y1
 	VSQRTPS      Y1, Y1
-	VMOVAPS      vecConstf32avx2<>+320(SB), Y3
-	VDIVPS       Y1, Y3, Y3
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y2
+	VDIVPS       Y1, Y2, Y2
 	DECQ         m+40(FP)
 	JZ           alone
 	CMPB         nt+60(FP), $0x00
@@ -8517,7 +8519,9 @@ kept:
 
 together:
 	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
 	CMPB    nt+60(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -8539,29 +8543,29 @@ bothntmain:
 	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     32(DX)(DI*1), Y4
-	VFMADD231PS Y4, Y4, Y2
+	VFMADD231PS Y4, Y4, Y3
 	VMOVUPS     64(DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     96(DX)(DI*1), Y4
-	VFMADD231PS Y4, Y4, Y2
+	VFMADD231PS Y4, Y4, Y3
 	VMOVUPS     (CX)(DI*1), Y4
 	VMOVUPS     (R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVNTPS    Y4, (AX)(DI*1)
 	VMOVUPS     32(CX)(DI*1), Y4
 	VMOVUPS     32(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVNTPS    Y4, 32(AX)(DI*1)
 	VMOVUPS     64(CX)(DI*1), Y4
 	VMOVUPS     64(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVNTPS    Y4, 64(AX)(DI*1)
 	VMOVUPS     96(CX)(DI*1), Y4
 	VMOVUPS     96(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVNTPS    Y4, 96(AX)(DI*1)
 	ADDQ        $+128, DI
@@ -8579,7 +8583,7 @@ bothntsingle:
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     (CX)(DI*1), Y4
 	VMOVUPS     (R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVNTPS    Y4, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -8598,7 +8602,7 @@ bothntsingledone:
 	VFMADD231PS Y5, Y5, Y1
 	VMASKMOVPS  (CX)(DI*1), Y4, Y5
 	VMASKMOVPS  (R9)(DI*1), Y4, Y6
-	VMULPS      Y3, Y5, Y5
+	VMULPS      Y2, Y5, Y5
 	VMULPS      Y6, Y5, Y5
 	VMASKMOVPS  Y5, Y4, (AX)(DI*1)
 
@@ -8615,29 +8619,29 @@ bothmain:
 	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     32(DX)(DI*1), Y4
-	VFMADD231PS Y4, Y4, Y2
+	VFMADD231PS Y4, Y4, Y3
 	VMOVUPS     64(DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     96(DX)(DI*1), Y4
-	VFMADD231PS Y4, Y4, Y2
+	VFMADD231PS Y4, Y4, Y3
 	VMOVUPS     (CX)(DI*1), Y4
 	VMOVUPS     (R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, (AX)(DI*1)
 	VMOVUPS     32(CX)(DI*1), Y4
 	VMOVUPS     32(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, 32(AX)(DI*1)
 	VMOVUPS     64(CX)(DI*1), Y4
 	VMOVUPS     64(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, 64(AX)(DI*1)
 	VMOVUPS     96(CX)(DI*1), Y4
 	VMOVUPS     96(R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, 96(AX)(DI*1)
 	ADDQ        $+128, DI
@@ -8654,7 +8658,7 @@ bothsingle:
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     (CX)(DI*1), Y4
 	VMOVUPS     (R9)(DI*1), Y5
-	VMULPS      Y3, Y4, Y4
+	VMULPS      Y2, Y4, Y4
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -8672,7 +8676,7 @@ bothsingledone:
 	VFMADD231PS Y5, Y5, Y1
 	VMASKMOVPS  (CX)(DI*1), Y4, Y5
 	VMASKMOVPS  (R9)(DI*1), Y4, Y6
-	VMULPS      Y3, Y5, Y5
+	VMULPS      Y2, Y5, Y5
 	VMULPS      Y6, Y5, Y5
 	VMASKMOVPS  Y5, Y4, (AX)(DI*1)
 
@@ -8699,24 +8703,24 @@ alonentmain:
 	PREFETCHT1 64(DX)(DI*1)
 	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPS    (CX)(DI*1), Y1
-	VMOVUPS    (R9)(DI*1), Y2
-	VMULPS     Y3, Y1, Y1
+	VMOVUPS    (R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VMOVNTPS   Y1, (AX)(DI*1)
 	VMOVUPS    32(CX)(DI*1), Y1
-	VMOVUPS    32(R9)(DI*1), Y2
-	VMULPS     Y3, Y1, Y1
+	VMOVUPS    32(R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VMOVNTPS   Y1, 32(AX)(DI*1)
 	VMOVUPS    64(CX)(DI*1), Y1
-	VMOVUPS    64(R9)(DI*1), Y2
-	VMULPS     Y3, Y1, Y1
+	VMOVUPS    64(R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VMOVNTPS   Y1, 64(AX)(DI*1)
 	VMOVUPS    96(CX)(DI*1), Y1
-	VMOVUPS    96(R9)(DI*1), Y2
-	VMULPS     Y3, Y1, Y1
+	VMOVUPS    96(R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VMOVNTPS   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
 	SUBQ       $+32, R8
@@ -8730,9 +8734,9 @@ alonentmaindone:
 alonentsingle:
 	PREFETCHT1 (DX)(DI*1)
 	VMOVUPS    (CX)(DI*1), Y1
-	VMOVUPS    (R9)(DI*1), Y2
-	VMULPS     Y3, Y1, Y1
+	VMOVUPS    (R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
+	VMULPS     Y3, Y1, Y1
 	VMOVNTPS   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
 	SUBQ       $+8, R8
@@ -8746,11 +8750,11 @@ alonentsingledone:
 	SUBQ       R8, BX
 	VMOVUPS    (BX), Y1
 	PREFETCHT1 (DX)(DI*1)
-	VMASKMOVPS (CX)(DI*1), Y1, Y2
+	VMASKMOVPS (CX)(DI*1), Y1, Y3
 	VMASKMOVPS (R9)(DI*1), Y1, Y4
-	VMULPS     Y3, Y2, Y2
-	VMULPS     Y4, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(DI*1)
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y1, (AX)(DI*1)
 
 alonentdone:
 	JMP alonewritten
@@ -8763,24 +8767,24 @@ alonekept:
 
 alonemain:
 	VMOVUPS (CX)(DI*1), Y1
-	VMOVUPS (R9)(DI*1), Y2
-	VMULPS  Y3, Y1, Y1
+	VMOVUPS (R9)(DI*1), Y3
 	VMULPS  Y2, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VMOVUPS Y1, (AX)(DI*1)
 	VMOVUPS 32(CX)(DI*1), Y1
-	VMOVUPS 32(R9)(DI*1), Y2
-	VMULPS  Y3, Y1, Y1
+	VMOVUPS 32(R9)(DI*1), Y3
 	VMULPS  Y2, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VMOVUPS Y1, 32(AX)(DI*1)
 	VMOVUPS 64(CX)(DI*1), Y1
-	VMOVUPS 64(R9)(DI*1), Y2
-	VMULPS  Y3, Y1, Y1
+	VMOVUPS 64(R9)(DI*1), Y3
 	VMULPS  Y2, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VMOVUPS Y1, 64(AX)(DI*1)
 	VMOVUPS 96(CX)(DI*1), Y1
-	VMOVUPS 96(R9)(DI*1), Y2
-	VMULPS  Y3, Y1, Y1
+	VMOVUPS 96(R9)(DI*1), Y3
 	VMULPS  Y2, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VMOVUPS Y1, 96(AX)(DI*1)
 	ADDQ    $+128, DI
 	SUBQ    $+32, R8
@@ -8793,9 +8797,9 @@ alonemaindone:
 
 alonesingle:
 	VMOVUPS (CX)(DI*1), Y1
-	VMOVUPS (R9)(DI*1), Y2
-	VMULPS  Y3, Y1, Y1
+	VMOVUPS (R9)(DI*1), Y3
 	VMULPS  Y2, Y1, Y1
+	VMULPS  Y3, Y1, Y1
 	VMOVUPS Y1, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+8, R8
@@ -8808,11 +8812,11 @@ alonesingledone:
 	SHLQ       $0x02, R8
 	SUBQ       R8, BX
 	VMOVUPS    (BX), Y1
-	VMASKMOVPS (CX)(DI*1), Y1, Y2
+	VMASKMOVPS (CX)(DI*1), Y1, Y3
 	VMASKMOVPS (R9)(DI*1), Y1, Y4
-	VMULPS     Y3, Y2, Y2
-	VMULPS     Y4, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(DI*1)
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y1, (AX)(DI*1)
 
 alonedone:
 alonewritten:
@@ -8821,6 +8825,515 @@ alonewritten:
 	ADDQ CX, AX
 	CMPQ m+40(FP), $0x00
 	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecLayerNormBlockF32AVX2(dst *float32, src *float32, next *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSS scale+52(FP), Y6
+	MOVQ         beta+32(FP), R8
+	VBROADCASTSS mean+48(FP), Y5
+	VBROADCASTSS shift+56(FP), Y0
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+40(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+32, SI
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     32(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     64(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     96(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y8, Y7
+	VMOVNTPS    Y7, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y7
+	VMOVUPS     32(DI)(BX*1), Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     32(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y8, Y7
+	VMOVNTPS    Y7, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y7
+	VMOVUPS     64(DI)(BX*1), Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     64(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y8, Y7
+	VMOVNTPS    Y7, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y7
+	VMOVUPS     96(DI)(BX*1), Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     96(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y8, Y7
+	VMOVNTPS    Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y8, Y7
+	VMOVNTPS    Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, SI
+	JZ          bothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y7
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPS  (DX)(BX*1), Y7, Y8
+	VBLENDVPS   Y7, Y8, Y0, Y8
+	VSUBPS      Y0, Y8, Y8
+	VADDPS      Y8, Y1, Y1
+	VFMADD231PS Y8, Y8, Y3
+	VMASKMOVPS  (CX)(BX*1), Y7, Y0
+	VMASKMOVPS  (DI)(BX*1), Y7, Y8
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMASKMOVPS  (R8)(BX*1), Y7, Y5
+	VFMADD213PS Y5, Y8, Y0
+	VMASKMOVPS  Y0, Y7, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     32(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	VMOVUPS     64(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, SI
+	JZ          takedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VBLENDVPS   Y5, Y6, Y0, Y6
+	VSUBPS      Y0, Y6, Y6
+	VADDPS      Y6, Y1, Y1
+	VFMADD231PS Y6, Y6, Y3
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y7, Y0
+	VMOVNTPS    Y0, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y0
+	VMOVUPS     32(DI)(BX*1), Y7
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMOVUPS     32(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y7, Y0
+	VMOVNTPS    Y0, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y0
+	VMOVUPS     64(DI)(BX*1), Y7
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMOVUPS     64(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y7, Y0
+	VMOVNTPS    Y0, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y0
+	VMOVUPS     96(DI)(BX*1), Y7
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMOVUPS     96(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y7, Y0
+	VMOVNTPS    Y0, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y0, Y0
+	VMULPS      Y6, Y0, Y0
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y7, Y0
+	VMOVNTPS    Y0, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+8, SI
+	JZ          writedone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPS  (CX)(BX*1), Y0, Y7
+	VMASKMOVPS  (DI)(BX*1), Y0, Y8
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMASKMOVPS  (R8)(BX*1), Y0, Y5
+	VFMADD213PS Y5, Y8, Y7
+	VMASKMOVPS  Y7, Y0, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VADDPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS X1, Y1
+	VMOVSS       X1, sum+64(FP)
+	VADDPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X3
+	VPERMILPS    $0x4e, X3, X0
+	VADDPS       X0, X3, X3
+	VPERMILPS    $0xb1, X3, X0
+	VADDPS       X0, X3, X3
+	VBROADCASTSS X3, Y3
+	VMOVSS       X3, squares+68(FP)
+	VZEROUPPER
+	RET
+
+// func vecRMSNormBlockF32AVX2(dst *float32, src *float32, next *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSS scale+52(FP), Y4
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+40(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+32, SI
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     32(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     64(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     96(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     (CX)(BX*1), Y5
+	VMOVUPS     (DI)(BX*1), Y6
+	VMULPS      Y4, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMOVNTPS    Y5, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y5
+	VMOVUPS     32(DI)(BX*1), Y6
+	VMULPS      Y4, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMOVNTPS    Y5, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y5
+	VMOVUPS     64(DI)(BX*1), Y6
+	VMULPS      Y4, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMOVNTPS    Y5, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y5
+	VMOVUPS     96(DI)(BX*1), Y6
+	VMULPS      Y4, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMOVNTPS    Y5, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     (CX)(BX*1), Y5
+	VMOVUPS     (DI)(BX*1), Y6
+	VMULPS      Y4, Y5, Y5
+	VMULPS      Y6, Y5, Y5
+	VMOVNTPS    Y5, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, SI
+	JZ          bothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R8
+	SHLQ        $0x02, SI
+	SUBQ        SI, R8
+	VMOVUPS     (R8), Y5
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMASKMOVPS  (CX)(BX*1), Y5, Y6
+	VMASKMOVPS  (DI)(BX*1), Y5, Y7
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y7, Y6, Y6
+	VMASKMOVPS  Y6, Y5, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     32(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y3
+	VMOVUPS     64(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     96(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPS     (DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, SI
+	JZ          takedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y4
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPS  (DX)(BX*1), Y4, Y4
+	VFMADD231PS Y4, Y4, Y2
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS  (CX)(BX*1), Y5
+	VMOVUPS  (DI)(BX*1), Y6
+	VMULPS   Y4, Y5, Y5
+	VMULPS   Y6, Y5, Y5
+	VMOVNTPS Y5, (AX)(BX*1)
+	VMOVUPS  32(CX)(BX*1), Y5
+	VMOVUPS  32(DI)(BX*1), Y6
+	VMULPS   Y4, Y5, Y5
+	VMULPS   Y6, Y5, Y5
+	VMOVNTPS Y5, 32(AX)(BX*1)
+	VMOVUPS  64(CX)(BX*1), Y5
+	VMOVUPS  64(DI)(BX*1), Y6
+	VMULPS   Y4, Y5, Y5
+	VMULPS   Y6, Y5, Y5
+	VMOVNTPS Y5, 64(AX)(BX*1)
+	VMOVUPS  96(CX)(BX*1), Y5
+	VMOVUPS  96(DI)(BX*1), Y6
+	VMULPS   Y4, Y5, Y5
+	VMULPS   Y6, Y5, Y5
+	VMOVNTPS Y5, 96(AX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+32, SI
+	JGE      writemain
+
+writemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS  (CX)(BX*1), Y5
+	VMOVUPS  (DI)(BX*1), Y6
+	VMULPS   Y4, Y5, Y5
+	VMULPS   Y6, Y5, Y5
+	VMOVNTPS Y5, (AX)(BX*1)
+	ADDQ     $+32, BX
+	SUBQ     $+8, SI
+	JGE      writesingle
+
+writesingledone:
+	ADDQ       $+8, SI
+	JZ         writedone
+	LEAQ       vecMaskf32avx2<>+32(SB), DX
+	SHLQ       $0x02, SI
+	SUBQ       SI, DX
+	VMOVUPS    (DX), Y5
+	VMASKMOVPS (CX)(BX*1), Y5, Y6
+	VMASKMOVPS (DI)(BX*1), Y5, Y7
+	VMULPS     Y4, Y6, Y6
+	VMULPS     Y7, Y6, Y6
+	VMASKMOVPS Y6, Y5, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VMOVSS       X0, sum+64(FP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VPERMILPS    $0x4e, X2, X0
+	VADDPS       X0, X2, X2
+	VPERMILPS    $0xb1, X2, X0
+	VADDPS       X0, X2, X2
+	VBROADCASTSS X2, Y2
+	VMOVSS       X2, squares+68(FP)
 	VZEROUPPER
 	RET
 

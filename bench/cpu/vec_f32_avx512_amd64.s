@@ -8139,14 +8139,14 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
@@ -8277,14 +8277,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
@@ -8711,14 +8711,14 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-92
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
@@ -8892,14 +8892,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
 	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
@@ -9391,23 +9391,27 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 
 first:
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          firstmaindone
 
 firstmain:
-	VMOVUPS     (BX)(R8*1), Z5
-	VFMADD231PS Z5, Z5, Z1
-	VMOVUPS     64(BX)(R8*1), Z5
-	VFMADD231PS Z5, Z5, Z2
-	VMOVUPS     128(BX)(R8*1), Z5
-	VFMADD231PS Z5, Z5, Z3
-	VMOVUPS     192(BX)(R8*1), Z5
-	VFMADD231PS Z5, Z5, Z4
+	VMOVUPS     (BX)(R8*1), Z2
+	VFMADD231PS Z2, Z2, Z1
+	VMOVUPS     64(BX)(R8*1), Z2
+	VFMADD231PS Z2, Z2, Z3
+	VMOVUPS     128(BX)(R8*1), Z2
+	VFMADD231PS Z2, Z2, Z4
+	VMOVUPS     192(BX)(R8*1), Z2
+	VFMADD231PS Z2, Z2, Z5
 	ADDQ        $+256, R8
 	SUBQ        $+64, CX
 	JGE         firstmain
@@ -9418,8 +9422,8 @@ firstmaindone:
 	JLT  firstsingledone
 
 firstsingle:
-	VMOVUPS     (BX)(R8*1), Z5
-	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     (BX)(R8*1), Z2
+	VFMADD231PS Z2, Z2, Z1
 	ADDQ        $+64, R8
 	SUBQ        $+16, CX
 	JGE         firstsingle
@@ -9431,16 +9435,16 @@ firstsingledone:
 	SHLQ        CL, DX
 	DECQ        DX
 	KMOVW       DX, K1
-	VMOVUPS.Z   (BX)(R8*1), K1, Z5
-	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS.Z   (BX)(R8*1), K1, Z2
+	VFMADD231PS Z2, Z2, Z1
 
 firstdone:
 row:
 	MOVQ          BX, DX
 	ADDQ          DI, BX
+	VADDPS        Z4, Z1, Z1
+	VADDPS        Z5, Z3, Z3
 	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -9454,8 +9458,8 @@ row:
 	VBROADCASTSS  eps+56(FP), Z2
 	VADDPS        Z2, Z1, Z1
 	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z5
-	VDIVPS        Z1, Z5, Z5
+	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z2
+	VDIVPS        Z1, Z2, Z2
 	DECQ          m+40(FP)
 	JZ            alone
 	CMPB          nt+60(FP), $0x00
@@ -9470,9 +9474,13 @@ kept:
 
 together:
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -9494,29 +9502,29 @@ bothntmain:
 	VMOVUPS     (BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     64(BX)(R8*1), Z6
-	VFMADD231PS Z6, Z6, Z2
-	VMOVUPS     128(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z3
-	VMOVUPS     192(BX)(R8*1), Z6
+	VMOVUPS     128(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z5
 	VMOVUPS     (DX)(R8*1), Z6
 	VMOVUPS     (R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVNTPS    Z6, (AX)(R8*1)
 	VMOVUPS     64(DX)(R8*1), Z6
 	VMOVUPS     64(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVNTPS    Z6, 64(AX)(R8*1)
 	VMOVUPS     128(DX)(R8*1), Z6
 	VMOVUPS     128(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVNTPS    Z6, 128(AX)(R8*1)
 	VMOVUPS     192(DX)(R8*1), Z6
 	VMOVUPS     192(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVNTPS    Z6, 192(AX)(R8*1)
 	ADDQ        $+256, R8
@@ -9534,7 +9542,7 @@ bothntsingle:
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     (DX)(R8*1), Z6
 	VMOVUPS     (R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVNTPS    Z6, (AX)(R8*1)
 	ADDQ        $+64, R8
@@ -9553,7 +9561,7 @@ bothntsingledone:
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS.Z   (DX)(R8*1), K1, Z6
 	VMOVUPS.Z   (R9)(R8*1), K1, Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, K1, (AX)(R8*1)
 
@@ -9570,29 +9578,29 @@ bothmain:
 	VMOVUPS     (BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     64(BX)(R8*1), Z6
-	VFMADD231PS Z6, Z6, Z2
-	VMOVUPS     128(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z3
-	VMOVUPS     192(BX)(R8*1), Z6
+	VMOVUPS     128(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z5
 	VMOVUPS     (DX)(R8*1), Z6
 	VMOVUPS     (R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, (AX)(R8*1)
 	VMOVUPS     64(DX)(R8*1), Z6
 	VMOVUPS     64(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, 64(AX)(R8*1)
 	VMOVUPS     128(DX)(R8*1), Z6
 	VMOVUPS     128(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, 128(AX)(R8*1)
 	VMOVUPS     192(DX)(R8*1), Z6
 	VMOVUPS     192(R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, 192(AX)(R8*1)
 	ADDQ        $+256, R8
@@ -9609,7 +9617,7 @@ bothsingle:
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     (DX)(R8*1), Z6
 	VMOVUPS     (R9)(R8*1), Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, (AX)(R8*1)
 	ADDQ        $+64, R8
@@ -9627,7 +9635,7 @@ bothsingledone:
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS.Z   (DX)(R8*1), K1, Z6
 	VMOVUPS.Z   (R9)(R8*1), K1, Z7
-	VMULPS      Z5, Z6, Z6
+	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
 	VMOVUPS     Z6, K1, (AX)(R8*1)
 
@@ -9654,24 +9662,24 @@ alonentmain:
 	PREFETCHT1 128(BX)(R8*1)
 	PREFETCHT1 192(BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
-	VMOVUPS    (R9)(R8*1), Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS    (R9)(R8*1), Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVNTPS   Z1, (AX)(R8*1)
 	VMOVUPS    64(DX)(R8*1), Z1
-	VMOVUPS    64(R9)(R8*1), Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS    64(R9)(R8*1), Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVNTPS   Z1, 64(AX)(R8*1)
 	VMOVUPS    128(DX)(R8*1), Z1
-	VMOVUPS    128(R9)(R8*1), Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS    128(R9)(R8*1), Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVNTPS   Z1, 128(AX)(R8*1)
 	VMOVUPS    192(DX)(R8*1), Z1
-	VMOVUPS    192(R9)(R8*1), Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS    192(R9)(R8*1), Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVNTPS   Z1, 192(AX)(R8*1)
 	ADDQ       $+256, R8
 	SUBQ       $+64, CX
@@ -9685,9 +9693,9 @@ alonentmaindone:
 alonentsingle:
 	PREFETCHT1 (BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z1
-	VMOVUPS    (R9)(R8*1), Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS    (R9)(R8*1), Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVNTPS   Z1, (AX)(R8*1)
 	ADDQ       $+64, R8
 	SUBQ       $+16, CX
@@ -9702,9 +9710,9 @@ alonentsingledone:
 	KMOVW      SI, K1
 	PREFETCHT1 (BX)(R8*1)
 	VMOVUPS.Z  (DX)(R8*1), K1, Z1
-	VMOVUPS.Z  (R9)(R8*1), K1, Z2
-	VMULPS     Z5, Z1, Z1
+	VMOVUPS.Z  (R9)(R8*1), K1, Z3
 	VMULPS     Z2, Z1, Z1
+	VMULPS     Z3, Z1, Z1
 	VMOVUPS    Z1, K1, (AX)(R8*1)
 
 alonentdone:
@@ -9718,24 +9726,24 @@ alonekept:
 
 alonemain:
 	VMOVUPS (DX)(R8*1), Z1
-	VMOVUPS (R9)(R8*1), Z2
-	VMULPS  Z5, Z1, Z1
+	VMOVUPS (R9)(R8*1), Z3
 	VMULPS  Z2, Z1, Z1
+	VMULPS  Z3, Z1, Z1
 	VMOVUPS Z1, (AX)(R8*1)
 	VMOVUPS 64(DX)(R8*1), Z1
-	VMOVUPS 64(R9)(R8*1), Z2
-	VMULPS  Z5, Z1, Z1
+	VMOVUPS 64(R9)(R8*1), Z3
 	VMULPS  Z2, Z1, Z1
+	VMULPS  Z3, Z1, Z1
 	VMOVUPS Z1, 64(AX)(R8*1)
 	VMOVUPS 128(DX)(R8*1), Z1
-	VMOVUPS 128(R9)(R8*1), Z2
-	VMULPS  Z5, Z1, Z1
+	VMOVUPS 128(R9)(R8*1), Z3
 	VMULPS  Z2, Z1, Z1
+	VMULPS  Z3, Z1, Z1
 	VMOVUPS Z1, 128(AX)(R8*1)
 	VMOVUPS 192(DX)(R8*1), Z1
-	VMOVUPS 192(R9)(R8*1), Z2
-	VMULPS  Z5, Z1, Z1
+	VMOVUPS 192(R9)(R8*1), Z3
 	VMULPS  Z2, Z1, Z1
+	VMULPS  Z3, Z1, Z1
 	VMOVUPS Z1, 192(AX)(R8*1)
 	ADDQ    $+256, R8
 	SUBQ    $+64, CX
@@ -9748,9 +9756,9 @@ alonemaindone:
 
 alonesingle:
 	VMOVUPS (DX)(R8*1), Z1
-	VMOVUPS (R9)(R8*1), Z2
-	VMULPS  Z5, Z1, Z1
+	VMOVUPS (R9)(R8*1), Z3
 	VMULPS  Z2, Z1, Z1
+	VMULPS  Z3, Z1, Z1
 	VMOVUPS Z1, (AX)(R8*1)
 	ADDQ    $+64, R8
 	SUBQ    $+16, CX
@@ -9764,9 +9772,9 @@ alonesingledone:
 	DECQ      SI
 	KMOVW     SI, K1
 	VMOVUPS.Z (DX)(R8*1), K1, Z1
-	VMOVUPS.Z (R9)(R8*1), K1, Z2
-	VMULPS    Z5, Z1, Z1
+	VMOVUPS.Z (R9)(R8*1), K1, Z3
 	VMULPS    Z2, Z1, Z1
+	VMULPS    Z3, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(R8*1)
 
 alonedone:
@@ -9776,6 +9784,537 @@ alonewritten:
 	ADDQ CX, AX
 	CMPQ m+40(FP), $0x00
 	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecLayerNormBlockF32AVX512(dst *float32, src *float32, next *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSS scale+52(FP), Z10
+	MOVQ         beta+32(FP), R8
+	VBROADCASTSS mean+48(FP), Z9
+	VBROADCASTSS shift+56(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z8
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+40(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+64, CX
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     64(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z2, Z2
+	VFMADD231PS Z11, Z11, Z6
+	VMOVUPS     128(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z3, Z3
+	VFMADD231PS Z11, Z11, Z7
+	VMOVUPS     192(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z4, Z4
+	VFMADD231PS Z11, Z11, Z8
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z11, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z11
+	VMOVUPS     64(DI)(SI*1), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     64(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z11, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z11
+	VMOVUPS     128(DI)(SI*1), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     128(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z11, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z11
+	VMOVUPS     192(DI)(SI*1), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     192(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z12, Z11
+	VMOVNTPS    Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+16, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPS   Z11, Z0, K1, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS.Z   (DX)(SI*1), K1, Z0
+	VMOVUPS.Z   (DI)(SI*1), K1, Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z11, Z0
+	VMOVUPS     Z0, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     64(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z2, Z2
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     128(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z3, Z3
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     192(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z4, Z4
+	VFMADD231PS Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+16, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPS   Z9, Z0, K1, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS     (DX)(SI*1), Z0
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVNTPS    Z0, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z0
+	VMOVUPS     64(DI)(SI*1), Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS     64(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVNTPS    Z0, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z0
+	VMOVUPS     128(DI)(SI*1), Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS     128(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVNTPS    Z0, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z0
+	VMOVUPS     192(DI)(SI*1), Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS     192(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVNTPS    Z0, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS     (DX)(SI*1), Z0
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVNTPS    Z0, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+16, CX
+	JZ          writedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(SI*1), K1, Z0
+	VMOVUPS.Z   (DI)(SI*1), K1, Z11
+	VSUBPS      Z9, Z0, Z0
+	VMULPS      Z10, Z0, Z0
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z11, Z0
+	VMOVUPS     Z0, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VADDPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  X1, Z1
+	VMOVSS        X1, sum+64(FP)
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VPERMILPS     $0x4e, X5, X0
+	VADDPS        X0, X5, X5
+	VPERMILPS     $0xb1, X5, X0
+	VADDPS        X0, X5, X5
+	VBROADCASTSS  X5, Z5
+	VMOVSS        X5, squares+68(FP)
+	VZEROUPPER
+	RET
+
+// func vecRMSNormBlockF32AVX512(dst *float32, src *float32, next *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSS scale+52(FP), Z8
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+40(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+64, CX
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS     64(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     128(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     192(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     (DX)(SI*1), Z9
+	VMOVUPS     (DI)(SI*1), Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVNTPS    Z9, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z9
+	VMOVUPS     64(DI)(SI*1), Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVNTPS    Z9, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z9
+	VMOVUPS     128(DI)(SI*1), Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVNTPS    Z9, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z9
+	VMOVUPS     192(DI)(SI*1), Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVNTPS    Z9, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS     (DX)(SI*1), Z9
+	VMOVUPS     (DI)(SI*1), Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVNTPS    Z9, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+16, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R8
+	SHLQ        CL, R8
+	DECQ        R8
+	KMOVW       R8, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS.Z   (DX)(SI*1), K1, Z9
+	VMOVUPS.Z   (DI)(SI*1), K1, Z10
+	VMULPS      Z8, Z9, Z9
+	VMULPS      Z10, Z9, Z9
+	VMOVUPS     Z9, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z4
+	VMOVUPS     64(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z5
+	VMOVUPS     128(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z6
+	VMOVUPS     192(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z7
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS     (BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z4
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+16, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPS.Z   (BX)(SI*1), K1, Z8
+	VFMADD231PS Z8, Z8, Z4
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS  (DX)(SI*1), Z9
+	VMOVUPS  (DI)(SI*1), Z10
+	VMULPS   Z8, Z9, Z9
+	VMULPS   Z10, Z9, Z9
+	VMOVNTPS Z9, (AX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Z9
+	VMOVUPS  64(DI)(SI*1), Z10
+	VMULPS   Z8, Z9, Z9
+	VMULPS   Z10, Z9, Z9
+	VMOVNTPS Z9, 64(AX)(SI*1)
+	VMOVUPS  128(DX)(SI*1), Z9
+	VMOVUPS  128(DI)(SI*1), Z10
+	VMULPS   Z8, Z9, Z9
+	VMULPS   Z10, Z9, Z9
+	VMOVNTPS Z9, 128(AX)(SI*1)
+	VMOVUPS  192(DX)(SI*1), Z9
+	VMOVUPS  192(DI)(SI*1), Z10
+	VMULPS   Z8, Z9, Z9
+	VMULPS   Z10, Z9, Z9
+	VMOVNTPS Z9, 192(AX)(SI*1)
+	ADDQ     $+256, SI
+	SUBQ     $+64, CX
+	JGE      writemain
+
+writemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS  (DX)(SI*1), Z9
+	VMOVUPS  (DI)(SI*1), Z10
+	VMULPS   Z8, Z9, Z9
+	VMULPS   Z10, Z9, Z9
+	VMOVNTPS Z9, (AX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+16, CX
+	JGE      writesingle
+
+writesingledone:
+	ADDQ      $+16, CX
+	JZ        writedone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (DX)(SI*1), K1, Z9
+	VMOVUPS.Z (DI)(SI*1), K1, Z10
+	VMULPS    Z8, Z9, Z9
+	VMULPS    Z10, Z9, Z9
+	VMOVUPS   Z9, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VMOVSS        X0, sum+64(FP)
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0x4e, X4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0xb1, X4, X0
+	VADDPS        X0, X4, X4
+	VBROADCASTSS  X4, Z4
+	VMOVSS        X4, squares+68(FP)
 	VZEROUPPER
 	RET
 

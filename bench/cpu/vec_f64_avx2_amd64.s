@@ -8332,10 +8332,10 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          firstshort
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
@@ -8451,10 +8451,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          nextshort
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
@@ -8877,10 +8877,10 @@ TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-96
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          firstshort
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
@@ -9039,10 +9039,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          nextshort
 	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
@@ -9530,21 +9530,23 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 
 first:
 	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+16, R8
 	JLT     firstmaindone
 
 firstmain:
-	VMOVUPD     (DX)(DI*1), Y3
-	VFMADD231PD Y3, Y3, Y1
-	VMOVUPD     32(DX)(DI*1), Y3
-	VFMADD231PD Y3, Y3, Y2
-	VMOVUPD     64(DX)(DI*1), Y3
-	VFMADD231PD Y3, Y3, Y1
-	VMOVUPD     96(DX)(DI*1), Y3
-	VFMADD231PD Y3, Y3, Y2
+	VMOVUPD     (DX)(DI*1), Y2
+	VFMADD231PD Y2, Y2, Y1
+	VMOVUPD     32(DX)(DI*1), Y2
+	VFMADD231PD Y2, Y2, Y3
+	VMOVUPD     64(DX)(DI*1), Y2
+	VFMADD231PD Y2, Y2, Y1
+	VMOVUPD     96(DX)(DI*1), Y2
+	VFMADD231PD Y2, Y2, Y3
 	ADDQ        $+128, DI
 	SUBQ        $+16, R8
 	JGE         firstmain
@@ -9555,8 +9557,8 @@ firstmaindone:
 	JLT  firstsingledone
 
 firstsingle:
-	VMOVUPD     (DX)(DI*1), Y3
-	VFMADD231PD Y3, Y3, Y1
+	VMOVUPD     (DX)(DI*1), Y2
+	VFMADD231PD Y2, Y2, Y1
 	ADDQ        $+32, DI
 	SUBQ        $+4, R8
 	JGE         firstsingle
@@ -9568,15 +9570,15 @@ firstsingledone:
 	MOVQ        R8, BX
 	SHLQ        $0x03, BX
 	SUBQ        BX, CX
-	VMOVUPS     (CX), Y3
-	VMASKMOVPD  (DX)(DI*1), Y3, Y3
-	VFMADD231PD Y3, Y3, Y1
+	VMOVUPS     (CX), Y2
+	VMASKMOVPD  (DX)(DI*1), Y2, Y2
+	VFMADD231PD Y2, Y2, Y1
 
 firstdone:
 row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
-	VADDPD       Y2, Y1, Y1
+	VADDPD       Y3, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -9586,8 +9588,8 @@ row:
 	VBROADCASTSD eps+56(FP), Y2
 	VADDPD       Y2, Y1, Y1
 	VSQRTPD      Y1, Y1
-	VMOVAPD      vecConstf64avx2<>+512(SB), Y3
-	VDIVPD       Y1, Y3, Y3
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y2
+	VDIVPD       Y1, Y2, Y2
 	DECQ         m+40(FP)
 	JZ           alone
 	CMPB         nt+64(FP), $0x00
@@ -9602,7 +9604,9 @@ kept:
 
 together:
 	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
 	CMPB    nt+64(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -9624,29 +9628,29 @@ bothntmain:
 	VMOVUPD     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     32(DX)(DI*1), Y4
-	VFMADD231PD Y4, Y4, Y2
+	VFMADD231PD Y4, Y4, Y3
 	VMOVUPD     64(DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     96(DX)(DI*1), Y4
-	VFMADD231PD Y4, Y4, Y2
+	VFMADD231PD Y4, Y4, Y3
 	VMOVUPD     (CX)(DI*1), Y4
 	VMOVUPD     (R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVNTPD    Y4, (AX)(DI*1)
 	VMOVUPD     32(CX)(DI*1), Y4
 	VMOVUPD     32(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVNTPD    Y4, 32(AX)(DI*1)
 	VMOVUPD     64(CX)(DI*1), Y4
 	VMOVUPD     64(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVNTPD    Y4, 64(AX)(DI*1)
 	VMOVUPD     96(CX)(DI*1), Y4
 	VMOVUPD     96(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVNTPD    Y4, 96(AX)(DI*1)
 	ADDQ        $+128, DI
@@ -9664,7 +9668,7 @@ bothntsingle:
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     (CX)(DI*1), Y4
 	VMOVUPD     (R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVNTPD    Y4, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -9683,7 +9687,7 @@ bothntsingledone:
 	VFMADD231PD Y5, Y5, Y1
 	VMASKMOVPD  (CX)(DI*1), Y4, Y5
 	VMASKMOVPD  (R9)(DI*1), Y4, Y6
-	VMULPD      Y3, Y5, Y5
+	VMULPD      Y2, Y5, Y5
 	VMULPD      Y6, Y5, Y5
 	VMASKMOVPD  Y5, Y4, (AX)(DI*1)
 
@@ -9700,29 +9704,29 @@ bothmain:
 	VMOVUPD     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     32(DX)(DI*1), Y4
-	VFMADD231PD Y4, Y4, Y2
+	VFMADD231PD Y4, Y4, Y3
 	VMOVUPD     64(DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     96(DX)(DI*1), Y4
-	VFMADD231PD Y4, Y4, Y2
+	VFMADD231PD Y4, Y4, Y3
 	VMOVUPD     (CX)(DI*1), Y4
 	VMOVUPD     (R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVUPD     Y4, (AX)(DI*1)
 	VMOVUPD     32(CX)(DI*1), Y4
 	VMOVUPD     32(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVUPD     Y4, 32(AX)(DI*1)
 	VMOVUPD     64(CX)(DI*1), Y4
 	VMOVUPD     64(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVUPD     Y4, 64(AX)(DI*1)
 	VMOVUPD     96(CX)(DI*1), Y4
 	VMOVUPD     96(R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVUPD     Y4, 96(AX)(DI*1)
 	ADDQ        $+128, DI
@@ -9739,7 +9743,7 @@ bothsingle:
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     (CX)(DI*1), Y4
 	VMOVUPD     (R9)(DI*1), Y5
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y2, Y4, Y4
 	VMULPD      Y5, Y4, Y4
 	VMOVUPD     Y4, (AX)(DI*1)
 	ADDQ        $+32, DI
@@ -9757,7 +9761,7 @@ bothsingledone:
 	VFMADD231PD Y5, Y5, Y1
 	VMASKMOVPD  (CX)(DI*1), Y4, Y5
 	VMASKMOVPD  (R9)(DI*1), Y4, Y6
-	VMULPD      Y3, Y5, Y5
+	VMULPD      Y2, Y5, Y5
 	VMULPD      Y6, Y5, Y5
 	VMASKMOVPD  Y5, Y4, (AX)(DI*1)
 
@@ -9784,24 +9788,24 @@ alonentmain:
 	PREFETCHT1 64(DX)(DI*1)
 	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPD    (CX)(DI*1), Y1
-	VMOVUPD    (R9)(DI*1), Y2
-	VMULPD     Y3, Y1, Y1
+	VMOVUPD    (R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
+	VMULPD     Y3, Y1, Y1
 	VMOVNTPD   Y1, (AX)(DI*1)
 	VMOVUPD    32(CX)(DI*1), Y1
-	VMOVUPD    32(R9)(DI*1), Y2
-	VMULPD     Y3, Y1, Y1
+	VMOVUPD    32(R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
+	VMULPD     Y3, Y1, Y1
 	VMOVNTPD   Y1, 32(AX)(DI*1)
 	VMOVUPD    64(CX)(DI*1), Y1
-	VMOVUPD    64(R9)(DI*1), Y2
-	VMULPD     Y3, Y1, Y1
+	VMOVUPD    64(R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
+	VMULPD     Y3, Y1, Y1
 	VMOVNTPD   Y1, 64(AX)(DI*1)
 	VMOVUPD    96(CX)(DI*1), Y1
-	VMOVUPD    96(R9)(DI*1), Y2
-	VMULPD     Y3, Y1, Y1
+	VMOVUPD    96(R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
+	VMULPD     Y3, Y1, Y1
 	VMOVNTPD   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
 	SUBQ       $+16, R8
@@ -9815,9 +9819,9 @@ alonentmaindone:
 alonentsingle:
 	PREFETCHT1 (DX)(DI*1)
 	VMOVUPD    (CX)(DI*1), Y1
-	VMOVUPD    (R9)(DI*1), Y2
-	VMULPD     Y3, Y1, Y1
+	VMOVUPD    (R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
+	VMULPD     Y3, Y1, Y1
 	VMOVNTPD   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
 	SUBQ       $+4, R8
@@ -9831,11 +9835,11 @@ alonentsingledone:
 	SUBQ       R8, BX
 	VMOVUPS    (BX), Y1
 	PREFETCHT1 (DX)(DI*1)
-	VMASKMOVPD (CX)(DI*1), Y1, Y2
+	VMASKMOVPD (CX)(DI*1), Y1, Y3
 	VMASKMOVPD (R9)(DI*1), Y1, Y4
-	VMULPD     Y3, Y2, Y2
-	VMULPD     Y4, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(DI*1)
+	VMULPD     Y2, Y3, Y3
+	VMULPD     Y4, Y3, Y3
+	VMASKMOVPD Y3, Y1, (AX)(DI*1)
 
 alonentdone:
 	JMP alonewritten
@@ -9848,24 +9852,24 @@ alonekept:
 
 alonemain:
 	VMOVUPD (CX)(DI*1), Y1
-	VMOVUPD (R9)(DI*1), Y2
-	VMULPD  Y3, Y1, Y1
+	VMOVUPD (R9)(DI*1), Y3
 	VMULPD  Y2, Y1, Y1
+	VMULPD  Y3, Y1, Y1
 	VMOVUPD Y1, (AX)(DI*1)
 	VMOVUPD 32(CX)(DI*1), Y1
-	VMOVUPD 32(R9)(DI*1), Y2
-	VMULPD  Y3, Y1, Y1
+	VMOVUPD 32(R9)(DI*1), Y3
 	VMULPD  Y2, Y1, Y1
+	VMULPD  Y3, Y1, Y1
 	VMOVUPD Y1, 32(AX)(DI*1)
 	VMOVUPD 64(CX)(DI*1), Y1
-	VMOVUPD 64(R9)(DI*1), Y2
-	VMULPD  Y3, Y1, Y1
+	VMOVUPD 64(R9)(DI*1), Y3
 	VMULPD  Y2, Y1, Y1
+	VMULPD  Y3, Y1, Y1
 	VMOVUPD Y1, 64(AX)(DI*1)
 	VMOVUPD 96(CX)(DI*1), Y1
-	VMOVUPD 96(R9)(DI*1), Y2
-	VMULPD  Y3, Y1, Y1
+	VMOVUPD 96(R9)(DI*1), Y3
 	VMULPD  Y2, Y1, Y1
+	VMULPD  Y3, Y1, Y1
 	VMOVUPD Y1, 96(AX)(DI*1)
 	ADDQ    $+128, DI
 	SUBQ    $+16, R8
@@ -9878,9 +9882,9 @@ alonemaindone:
 
 alonesingle:
 	VMOVUPD (CX)(DI*1), Y1
-	VMOVUPD (R9)(DI*1), Y2
-	VMULPD  Y3, Y1, Y1
+	VMOVUPD (R9)(DI*1), Y3
 	VMULPD  Y2, Y1, Y1
+	VMULPD  Y3, Y1, Y1
 	VMOVUPD Y1, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+4, R8
@@ -9893,11 +9897,11 @@ alonesingledone:
 	SHLQ       $0x03, R8
 	SUBQ       R8, BX
 	VMOVUPS    (BX), Y1
-	VMASKMOVPD (CX)(DI*1), Y1, Y2
+	VMASKMOVPD (CX)(DI*1), Y1, Y3
 	VMASKMOVPD (R9)(DI*1), Y1, Y4
-	VMULPD     Y3, Y2, Y2
-	VMULPD     Y4, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(DI*1)
+	VMULPD     Y2, Y3, Y3
+	VMULPD     Y4, Y3, Y3
+	VMASKMOVPD Y3, Y1, (AX)(DI*1)
 
 alonedone:
 alonewritten:
@@ -9906,6 +9910,507 @@ alonewritten:
 	ADDQ CX, AX
 	CMPQ m+40(FP), $0x00
 	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecLayerNormBlockF64AVX2(dst *float64, src *float64, next *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSD scale+56(FP), Y6
+	MOVQ         beta+32(FP), R8
+	VBROADCASTSD mean+48(FP), Y5
+	VBROADCASTSD shift+64(FP), Y0
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+40(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+16, SI
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     32(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
+	VMOVUPD     64(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     96(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
+	VMOVUPD     (CX)(BX*1), Y7
+	VMOVUPD     (DI)(BX*1), Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     (R8)(BX*1), Y9
+	VFMADD213PD Y9, Y8, Y7
+	VMOVNTPD    Y7, (AX)(BX*1)
+	VMOVUPD     32(CX)(BX*1), Y7
+	VMOVUPD     32(DI)(BX*1), Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     32(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y8, Y7
+	VMOVNTPD    Y7, 32(AX)(BX*1)
+	VMOVUPD     64(CX)(BX*1), Y7
+	VMOVUPD     64(DI)(BX*1), Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     64(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y8, Y7
+	VMOVNTPD    Y7, 64(AX)(BX*1)
+	VMOVUPD     96(CX)(BX*1), Y7
+	VMOVUPD     96(DI)(BX*1), Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     96(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y8, Y7
+	VMOVNTPD    Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     (CX)(BX*1), Y7
+	VMOVUPD     (DI)(BX*1), Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     (R8)(BX*1), Y9
+	VFMADD213PD Y9, Y8, Y7
+	VMOVNTPD    Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+4, SI
+	JZ          bothdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y7
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPD  (DX)(BX*1), Y7, Y8
+	VBLENDVPD   Y7, Y8, Y0, Y8
+	VSUBPD      Y0, Y8, Y8
+	VADDPD      Y8, Y1, Y1
+	VFMADD231PD Y8, Y8, Y3
+	VMASKMOVPD  (CX)(BX*1), Y7, Y0
+	VMASKMOVPD  (DI)(BX*1), Y7, Y8
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMASKMOVPD  (R8)(BX*1), Y7, Y5
+	VFMADD213PD Y5, Y8, Y0
+	VMASKMOVPD  Y0, Y7, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     32(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y2, Y2
+	VFMADD231PD Y5, Y5, Y4
+	VMOVUPD     64(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y2, Y2
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+4, SI
+	JZ          takedone
+	LEAQ        vecMaskf64avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x03, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPD  (DX)(BX*1), Y5, Y6
+	VBLENDVPD   Y5, Y6, Y0, Y6
+	VSUBPD      Y0, Y6, Y6
+	VADDPD      Y6, Y1, Y1
+	VFMADD231PD Y6, Y6, Y3
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD     (CX)(BX*1), Y0
+	VMOVUPD     (DI)(BX*1), Y7
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     (R8)(BX*1), Y8
+	VFMADD213PD Y8, Y7, Y0
+	VMOVNTPD    Y0, (AX)(BX*1)
+	VMOVUPD     32(CX)(BX*1), Y0
+	VMOVUPD     32(DI)(BX*1), Y7
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     32(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y7, Y0
+	VMOVNTPD    Y0, 32(AX)(BX*1)
+	VMOVUPD     64(CX)(BX*1), Y0
+	VMOVUPD     64(DI)(BX*1), Y7
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     64(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y7, Y0
+	VMOVNTPD    Y0, 64(AX)(BX*1)
+	VMOVUPD     96(CX)(BX*1), Y0
+	VMOVUPD     96(DI)(BX*1), Y7
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     96(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y7, Y0
+	VMOVNTPD    Y0, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD     (CX)(BX*1), Y0
+	VMOVUPD     (DI)(BX*1), Y7
+	VSUBPD      Y5, Y0, Y0
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     (R8)(BX*1), Y8
+	VFMADD213PD Y8, Y7, Y0
+	VMOVNTPD    Y0, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+4, SI
+	JZ          writedone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	SHLQ        $0x03, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPD  (CX)(BX*1), Y0, Y7
+	VMASKMOVPD  (DI)(BX*1), Y0, Y8
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMASKMOVPD  (R8)(BX*1), Y0, Y5
+	VFMADD213PD Y5, Y8, Y7
+	VMASKMOVPD  Y7, Y0, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VBROADCASTSD X1, Y1
+	VMOVSD       X1, sum+72(FP)
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VADDPD       X0, X3, X3
+	VBROADCASTSD X3, Y3
+	VMOVSD       X3, squares+80(FP)
+	VZEROUPPER
+	RET
+
+// func vecRMSNormBlockF64AVX2(dst *float64, src *float64, next *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+16(FP), DX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSD scale+56(FP), Y4
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+40(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+16, SI
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     32(DX)(BX*1), Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     64(DX)(BX*1), Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     96(DX)(BX*1), Y5
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     (CX)(BX*1), Y5
+	VMOVUPD     (DI)(BX*1), Y6
+	VMULPD      Y4, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMOVNTPD    Y5, (AX)(BX*1)
+	VMOVUPD     32(CX)(BX*1), Y5
+	VMOVUPD     32(DI)(BX*1), Y6
+	VMULPD      Y4, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMOVNTPD    Y5, 32(AX)(BX*1)
+	VMOVUPD     64(CX)(BX*1), Y5
+	VMOVUPD     64(DI)(BX*1), Y6
+	VMULPD      Y4, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMOVNTPD    Y5, 64(AX)(BX*1)
+	VMOVUPD     96(CX)(BX*1), Y5
+	VMOVUPD     96(DI)(BX*1), Y6
+	VMULPD      Y4, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMOVNTPD    Y5, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y5
+	VFMADD231PD Y5, Y5, Y2
+	VMOVUPD     (CX)(BX*1), Y5
+	VMOVUPD     (DI)(BX*1), Y6
+	VMULPD      Y4, Y5, Y5
+	VMULPD      Y6, Y5, Y5
+	VMOVNTPD    Y5, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+4, SI
+	JZ          bothdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R8
+	SHLQ        $0x03, SI
+	SUBQ        SI, R8
+	VMOVUPS     (R8), Y5
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPD  (DX)(BX*1), Y5, Y6
+	VFMADD231PD Y6, Y6, Y2
+	VMASKMOVPD  (CX)(BX*1), Y5, Y6
+	VMASKMOVPD  (DI)(BX*1), Y5, Y7
+	VMULPD      Y4, Y6, Y6
+	VMULPD      Y7, Y6, Y6
+	VMASKMOVPD  Y6, Y5, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(DX)(BX*1)
+	PREFETCHT1  4128(DX)(BX*1)
+	PREFETCHT1  4160(DX)(BX*1)
+	PREFETCHT1  4192(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     32(DX)(BX*1), Y4
+	VFMADD231PD Y4, Y4, Y3
+	VMOVUPD     64(DX)(BX*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPD     96(DX)(BX*1), Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(DX)(BX*1)
+	VMOVUPD     (DX)(BX*1), Y4
+	VFMADD231PD Y4, Y4, Y2
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+4, SI
+	JZ          takedone
+	LEAQ        vecMaskf64avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x03, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y4
+	PREFETCHT1  4096(DX)(BX*1)
+	VMASKMOVPD  (DX)(BX*1), Y4, Y4
+	VFMADD231PD Y4, Y4, Y2
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD  (CX)(BX*1), Y5
+	VMOVUPD  (DI)(BX*1), Y6
+	VMULPD   Y4, Y5, Y5
+	VMULPD   Y6, Y5, Y5
+	VMOVNTPD Y5, (AX)(BX*1)
+	VMOVUPD  32(CX)(BX*1), Y5
+	VMOVUPD  32(DI)(BX*1), Y6
+	VMULPD   Y4, Y5, Y5
+	VMULPD   Y6, Y5, Y5
+	VMOVNTPD Y5, 32(AX)(BX*1)
+	VMOVUPD  64(CX)(BX*1), Y5
+	VMOVUPD  64(DI)(BX*1), Y6
+	VMULPD   Y4, Y5, Y5
+	VMULPD   Y6, Y5, Y5
+	VMOVNTPD Y5, 64(AX)(BX*1)
+	VMOVUPD  96(CX)(BX*1), Y5
+	VMOVUPD  96(DI)(BX*1), Y6
+	VMULPD   Y4, Y5, Y5
+	VMULPD   Y6, Y5, Y5
+	VMOVNTPD Y5, 96(AX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+16, SI
+	JGE      writemain
+
+writemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD  (CX)(BX*1), Y5
+	VMOVUPD  (DI)(BX*1), Y6
+	VMULPD   Y4, Y5, Y5
+	VMULPD   Y6, Y5, Y5
+	VMOVNTPD Y5, (AX)(BX*1)
+	ADDQ     $+32, BX
+	SUBQ     $+4, SI
+	JGE      writesingle
+
+writesingledone:
+	ADDQ       $+4, SI
+	JZ         writedone
+	LEAQ       vecMaskf64avx2<>+32(SB), DX
+	SHLQ       $0x03, SI
+	SUBQ       SI, DX
+	VMOVUPS    (DX), Y5
+	VMASKMOVPD (CX)(BX*1), Y5, Y6
+	VMASKMOVPD (DI)(BX*1), Y5, Y7
+	VMULPD     Y4, Y6, Y6
+	VMULPD     Y7, Y6, Y6
+	VMASKMOVPD Y6, Y5, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	VMOVSD       X0, sum+72(FP)
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDPD       X0, X2, X2
+	VBROADCASTSD X2, Y2
+	VMOVSD       X2, squares+80(FP)
 	VZEROUPPER
 	RET
 

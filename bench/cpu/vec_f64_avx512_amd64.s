@@ -9891,14 +9891,14 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           firstshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
@@ -10023,14 +10023,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           nextshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
@@ -10455,14 +10455,14 @@ TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-96
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           firstshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
@@ -10630,14 +10630,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           nextshort
 	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
@@ -11127,23 +11127,27 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 
 first:
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
 	JLT          firstmaindone
 
 firstmain:
-	VMOVUPD     (BX)(R8*1), Z5
-	VFMADD231PD Z5, Z5, Z1
-	VMOVUPD     64(BX)(R8*1), Z5
-	VFMADD231PD Z5, Z5, Z2
-	VMOVUPD     128(BX)(R8*1), Z5
-	VFMADD231PD Z5, Z5, Z3
-	VMOVUPD     192(BX)(R8*1), Z5
-	VFMADD231PD Z5, Z5, Z4
+	VMOVUPD     (BX)(R8*1), Z2
+	VFMADD231PD Z2, Z2, Z1
+	VMOVUPD     64(BX)(R8*1), Z2
+	VFMADD231PD Z2, Z2, Z3
+	VMOVUPD     128(BX)(R8*1), Z2
+	VFMADD231PD Z2, Z2, Z4
+	VMOVUPD     192(BX)(R8*1), Z2
+	VFMADD231PD Z2, Z2, Z5
 	ADDQ        $+256, R8
 	SUBQ        $+32, CX
 	JGE         firstmain
@@ -11154,8 +11158,8 @@ firstmaindone:
 	JLT  firstsingledone
 
 firstsingle:
-	VMOVUPD     (BX)(R8*1), Z5
-	VFMADD231PD Z5, Z5, Z1
+	VMOVUPD     (BX)(R8*1), Z2
+	VFMADD231PD Z2, Z2, Z1
 	ADDQ        $+64, R8
 	SUBQ        $+8, CX
 	JGE         firstsingle
@@ -11167,16 +11171,16 @@ firstsingledone:
 	SHLQ        CL, DX
 	DECQ        DX
 	KMOVW       DX, K1
-	VMOVUPD.Z   (BX)(R8*1), K1, Z5
-	VFMADD231PD Z5, Z5, Z1
+	VMOVUPD.Z   (BX)(R8*1), K1, Z2
+	VFMADD231PD Z2, Z2, Z1
 
 firstdone:
 row:
 	MOVQ          BX, DX
 	ADDQ          DI, BX
+	VADDPD        Z4, Z1, Z1
+	VADDPD        Z5, Z3, Z3
 	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -11188,8 +11192,8 @@ row:
 	VBROADCASTSD  eps+56(FP), Z2
 	VADDPD        Z2, Z1, Z1
 	VSQRTPD       Z1, Z1
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z5
-	VDIVPD        Z1, Z5, Z5
+	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z2
+	VDIVPD        Z1, Z2, Z2
 	DECQ          m+40(FP)
 	JZ            alone
 	CMPB          nt+64(FP), $0x00
@@ -11204,9 +11208,13 @@ kept:
 
 together:
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
 	CMPB         nt+64(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -11228,29 +11236,29 @@ bothntmain:
 	VMOVUPD     (BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     64(BX)(R8*1), Z6
-	VFMADD231PD Z6, Z6, Z2
-	VMOVUPD     128(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z3
-	VMOVUPD     192(BX)(R8*1), Z6
+	VMOVUPD     128(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     192(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z5
 	VMOVUPD     (DX)(R8*1), Z6
 	VMOVUPD     (R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVNTPD    Z6, (AX)(R8*1)
 	VMOVUPD     64(DX)(R8*1), Z6
 	VMOVUPD     64(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVNTPD    Z6, 64(AX)(R8*1)
 	VMOVUPD     128(DX)(R8*1), Z6
 	VMOVUPD     128(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVNTPD    Z6, 128(AX)(R8*1)
 	VMOVUPD     192(DX)(R8*1), Z6
 	VMOVUPD     192(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVNTPD    Z6, 192(AX)(R8*1)
 	ADDQ        $+256, R8
@@ -11268,7 +11276,7 @@ bothntsingle:
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     (DX)(R8*1), Z6
 	VMOVUPD     (R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVNTPD    Z6, (AX)(R8*1)
 	ADDQ        $+64, R8
@@ -11287,7 +11295,7 @@ bothntsingledone:
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD.Z   (DX)(R8*1), K1, Z6
 	VMOVUPD.Z   (R9)(R8*1), K1, Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, K1, (AX)(R8*1)
 
@@ -11304,29 +11312,29 @@ bothmain:
 	VMOVUPD     (BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     64(BX)(R8*1), Z6
-	VFMADD231PD Z6, Z6, Z2
-	VMOVUPD     128(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z3
-	VMOVUPD     192(BX)(R8*1), Z6
+	VMOVUPD     128(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     192(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z5
 	VMOVUPD     (DX)(R8*1), Z6
 	VMOVUPD     (R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, (AX)(R8*1)
 	VMOVUPD     64(DX)(R8*1), Z6
 	VMOVUPD     64(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, 64(AX)(R8*1)
 	VMOVUPD     128(DX)(R8*1), Z6
 	VMOVUPD     128(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, 128(AX)(R8*1)
 	VMOVUPD     192(DX)(R8*1), Z6
 	VMOVUPD     192(R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, 192(AX)(R8*1)
 	ADDQ        $+256, R8
@@ -11343,7 +11351,7 @@ bothsingle:
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     (DX)(R8*1), Z6
 	VMOVUPD     (R9)(R8*1), Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, (AX)(R8*1)
 	ADDQ        $+64, R8
@@ -11361,7 +11369,7 @@ bothsingledone:
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD.Z   (DX)(R8*1), K1, Z6
 	VMOVUPD.Z   (R9)(R8*1), K1, Z7
-	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z6, Z6
 	VMULPD      Z7, Z6, Z6
 	VMOVUPD     Z6, K1, (AX)(R8*1)
 
@@ -11388,24 +11396,24 @@ alonentmain:
 	PREFETCHT1 128(BX)(R8*1)
 	PREFETCHT1 192(BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
-	VMOVUPD    (R9)(R8*1), Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD    (R9)(R8*1), Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVNTPD   Z1, (AX)(R8*1)
 	VMOVUPD    64(DX)(R8*1), Z1
-	VMOVUPD    64(R9)(R8*1), Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD    64(R9)(R8*1), Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVNTPD   Z1, 64(AX)(R8*1)
 	VMOVUPD    128(DX)(R8*1), Z1
-	VMOVUPD    128(R9)(R8*1), Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD    128(R9)(R8*1), Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVNTPD   Z1, 128(AX)(R8*1)
 	VMOVUPD    192(DX)(R8*1), Z1
-	VMOVUPD    192(R9)(R8*1), Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD    192(R9)(R8*1), Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVNTPD   Z1, 192(AX)(R8*1)
 	ADDQ       $+256, R8
 	SUBQ       $+32, CX
@@ -11419,9 +11427,9 @@ alonentmaindone:
 alonentsingle:
 	PREFETCHT1 (BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z1
-	VMOVUPD    (R9)(R8*1), Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD    (R9)(R8*1), Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVNTPD   Z1, (AX)(R8*1)
 	ADDQ       $+64, R8
 	SUBQ       $+8, CX
@@ -11436,9 +11444,9 @@ alonentsingledone:
 	KMOVW      SI, K1
 	PREFETCHT1 (BX)(R8*1)
 	VMOVUPD.Z  (DX)(R8*1), K1, Z1
-	VMOVUPD.Z  (R9)(R8*1), K1, Z2
-	VMULPD     Z5, Z1, Z1
+	VMOVUPD.Z  (R9)(R8*1), K1, Z3
 	VMULPD     Z2, Z1, Z1
+	VMULPD     Z3, Z1, Z1
 	VMOVUPD    Z1, K1, (AX)(R8*1)
 
 alonentdone:
@@ -11452,24 +11460,24 @@ alonekept:
 
 alonemain:
 	VMOVUPD (DX)(R8*1), Z1
-	VMOVUPD (R9)(R8*1), Z2
-	VMULPD  Z5, Z1, Z1
+	VMOVUPD (R9)(R8*1), Z3
 	VMULPD  Z2, Z1, Z1
+	VMULPD  Z3, Z1, Z1
 	VMOVUPD Z1, (AX)(R8*1)
 	VMOVUPD 64(DX)(R8*1), Z1
-	VMOVUPD 64(R9)(R8*1), Z2
-	VMULPD  Z5, Z1, Z1
+	VMOVUPD 64(R9)(R8*1), Z3
 	VMULPD  Z2, Z1, Z1
+	VMULPD  Z3, Z1, Z1
 	VMOVUPD Z1, 64(AX)(R8*1)
 	VMOVUPD 128(DX)(R8*1), Z1
-	VMOVUPD 128(R9)(R8*1), Z2
-	VMULPD  Z5, Z1, Z1
+	VMOVUPD 128(R9)(R8*1), Z3
 	VMULPD  Z2, Z1, Z1
+	VMULPD  Z3, Z1, Z1
 	VMOVUPD Z1, 128(AX)(R8*1)
 	VMOVUPD 192(DX)(R8*1), Z1
-	VMOVUPD 192(R9)(R8*1), Z2
-	VMULPD  Z5, Z1, Z1
+	VMOVUPD 192(R9)(R8*1), Z3
 	VMULPD  Z2, Z1, Z1
+	VMULPD  Z3, Z1, Z1
 	VMOVUPD Z1, 192(AX)(R8*1)
 	ADDQ    $+256, R8
 	SUBQ    $+32, CX
@@ -11482,9 +11490,9 @@ alonemaindone:
 
 alonesingle:
 	VMOVUPD (DX)(R8*1), Z1
-	VMOVUPD (R9)(R8*1), Z2
-	VMULPD  Z5, Z1, Z1
+	VMOVUPD (R9)(R8*1), Z3
 	VMULPD  Z2, Z1, Z1
+	VMULPD  Z3, Z1, Z1
 	VMOVUPD Z1, (AX)(R8*1)
 	ADDQ    $+64, R8
 	SUBQ    $+8, CX
@@ -11498,9 +11506,9 @@ alonesingledone:
 	DECQ      SI
 	KMOVW     SI, K1
 	VMOVUPD.Z (DX)(R8*1), K1, Z1
-	VMOVUPD.Z (R9)(R8*1), K1, Z2
-	VMULPD    Z5, Z1, Z1
+	VMOVUPD.Z (R9)(R8*1), K1, Z3
 	VMULPD    Z2, Z1, Z1
+	VMULPD    Z3, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(R8*1)
 
 alonedone:
@@ -11510,6 +11518,529 @@ alonewritten:
 	ADDQ CX, AX
 	CMPQ m+40(FP), $0x00
 	JNE  first
+	VZEROUPPER
+	RET
+
+// func vecLayerNormBlockF64AVX512(dst *float64, src *float64, next *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSD scale+56(FP), Z10
+	MOVQ         beta+32(FP), R8
+	VBROADCASTSD mean+48(FP), Z9
+	VBROADCASTSD shift+64(FP), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z8
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+40(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+32, CX
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     64(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z2, Z2
+	VFMADD231PD Z11, Z11, Z6
+	VMOVUPD     128(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z3, Z3
+	VFMADD231PD Z11, Z11, Z7
+	VMOVUPD     192(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z4, Z4
+	VFMADD231PD Z11, Z11, Z8
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z12
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z11, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z11
+	VMOVUPD     64(DI)(SI*1), Z12
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     64(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z11, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z11
+	VMOVUPD     128(DI)(SI*1), Z12
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     128(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z11, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z11
+	VMOVUPD     192(DI)(SI*1), Z12
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     192(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z12
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z12, Z11
+	VMOVNTPD    Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPD   Z11, Z0, K1, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD.Z   (DX)(SI*1), K1, Z0
+	VMOVUPD.Z   (DI)(SI*1), K1, Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z11, Z0
+	VMOVUPD     Z0, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     64(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z2, Z2
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     128(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z3, Z3
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     192(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z4, Z4
+	VFMADD231PD Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPD   Z9, Z0, K1, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD     (DX)(SI*1), Z0
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z11, Z0
+	VMOVNTPD    Z0, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z0
+	VMOVUPD     64(DI)(SI*1), Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD     64(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z11, Z0
+	VMOVNTPD    Z0, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z0
+	VMOVUPD     128(DI)(SI*1), Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD     128(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z11, Z0
+	VMOVNTPD    Z0, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z0
+	VMOVUPD     192(DI)(SI*1), Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD     192(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z11, Z0
+	VMOVNTPD    Z0, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD     (DX)(SI*1), Z0
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z11, Z0
+	VMOVNTPD    Z0, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+8, CX
+	JZ          writedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (DX)(SI*1), K1, Z0
+	VMOVUPD.Z   (DI)(SI*1), K1, Z11
+	VSUBPD      Z9, Z0, Z0
+	VMULPD      Z10, Z0, Z0
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z11, Z0
+	VMOVUPD     Z0, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VBROADCASTSD  X1, Z1
+	VMOVSD        X1, sum+72(FP)
+	VADDPD        Z7, Z5, Z5
+	VADDPD        Z8, Z6, Z6
+	VADDPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPD        X0, X5, X5
+	VPERMILPD     $0x01, X5, X0
+	VADDPD        X0, X5, X5
+	VBROADCASTSD  X5, Z5
+	VMOVSD        X5, squares+80(FP)
+	VZEROUPPER
+	RET
+
+// func vecRMSNormBlockF64AVX512(dst *float64, src *float64, next *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+16(FP), BX
+	MOVQ         gamma+24(FP), DI
+	VBROADCASTSD scale+56(FP), Z8
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+40(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+32, CX
+	JLT          bothmaindone
+
+bothmain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD     64(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     128(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     192(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     (DX)(SI*1), Z9
+	VMOVUPD     (DI)(SI*1), Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVNTPD    Z9, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z9
+	VMOVUPD     64(DI)(SI*1), Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVNTPD    Z9, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z9
+	VMOVUPD     128(DI)(SI*1), Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVNTPD    Z9, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z9
+	VMOVUPD     192(DI)(SI*1), Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVNTPD    Z9, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  bothsingledone
+
+bothsingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD     (DX)(SI*1), Z9
+	VMOVUPD     (DI)(SI*1), Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVNTPD    Z9, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R8
+	SHLQ        CL, R8
+	DECQ        R8
+	KMOVW       R8, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD.Z   (DX)(SI*1), K1, Z9
+	VMOVUPD.Z   (DI)(SI*1), K1, Z10
+	VMULPD      Z8, Z9, Z9
+	VMULPD      Z10, Z9, Z9
+	VMOVUPD     Z9, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  takemaindone
+
+takemain:
+	PREFETCHT1  4096(BX)(SI*1)
+	PREFETCHT1  4160(BX)(SI*1)
+	PREFETCHT1  4224(BX)(SI*1)
+	PREFETCHT1  4288(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z4
+	VMOVUPD     64(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z5
+	VMOVUPD     128(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z6
+	VMOVUPD     192(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z7
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  takesingledone
+
+takesingle:
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD     (BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z4
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	PREFETCHT1  4096(BX)(SI*1)
+	VMOVUPD.Z   (BX)(SI*1), K1, Z8
+	VFMADD231PD Z8, Z8, Z4
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+40(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD  (DX)(SI*1), Z9
+	VMOVUPD  (DI)(SI*1), Z10
+	VMULPD   Z8, Z9, Z9
+	VMULPD   Z10, Z9, Z9
+	VMOVNTPD Z9, (AX)(SI*1)
+	VMOVUPD  64(DX)(SI*1), Z9
+	VMOVUPD  64(DI)(SI*1), Z10
+	VMULPD   Z8, Z9, Z9
+	VMULPD   Z10, Z9, Z9
+	VMOVNTPD Z9, 64(AX)(SI*1)
+	VMOVUPD  128(DX)(SI*1), Z9
+	VMOVUPD  128(DI)(SI*1), Z10
+	VMULPD   Z8, Z9, Z9
+	VMULPD   Z10, Z9, Z9
+	VMOVNTPD Z9, 128(AX)(SI*1)
+	VMOVUPD  192(DX)(SI*1), Z9
+	VMOVUPD  192(DI)(SI*1), Z10
+	VMULPD   Z8, Z9, Z9
+	VMULPD   Z10, Z9, Z9
+	VMOVNTPD Z9, 192(AX)(SI*1)
+	ADDQ     $+256, SI
+	SUBQ     $+32, CX
+	JGE      writemain
+
+writemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD  (DX)(SI*1), Z9
+	VMOVUPD  (DI)(SI*1), Z10
+	VMULPD   Z8, Z9, Z9
+	VMULPD   Z10, Z9, Z9
+	VMOVNTPD Z9, (AX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+8, CX
+	JGE      writesingle
+
+writesingledone:
+	ADDQ      $+8, CX
+	JZ        writedone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (DX)(SI*1), K1, Z9
+	VMOVUPD.Z (DI)(SI*1), K1, Z10
+	VMULPD    Z8, Z9, Z9
+	VMULPD    Z10, Z9, Z9
+	VMOVUPD   Z9, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	VMOVSD        X0, sum+72(FP)
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z7, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDPD        X0, X4, X4
+	VBROADCASTSD  X4, Z4
+	VMOVSD        X4, squares+80(FP)
 	VZEROUPPER
 	RET
 

@@ -264,6 +264,36 @@ func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float
 //go:noescape
 func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
 
+// vecLayerNormBlockF32AVX512, where src or next may be nil, and dst begins a line:
+//
+//	for j := range n {
+//		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
+//		sum, squares = sum+(next[j]-shift), squares+(next[j]-shift)*(next[j]-shift)
+//	}
+//
+//go:noescape
+func vecLayerNormBlockF32AVX512(dst, src, next, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+// vecLayerNormBlockF32AVX2 is the same loop.
+//
+//go:noescape
+func vecLayerNormBlockF32AVX2(dst, src, next, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+// vecRMSNormBlockF32AVX512 likewise, without beta, mean, shift and the sum:
+//
+//	for j := range n {
+//		dst[j] = src[j] * scale * gamma[j]
+//		squares += next[j] * next[j]
+//	}
+//
+//go:noescape
+func vecRMSNormBlockF32AVX512(dst, src, next, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+// vecRMSNormBlockF32AVX2 is the same loop.
+//
+//go:noescape
+func vecRMSNormBlockF32AVX2(dst, src, next, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
 // vecAffineRowsF32AVX512:
 //
 //	for i := range m {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -115,6 +116,48 @@ func testRowsOfLines[T float](t *testing.T, isa ISA, n int) {
 	}
 	testRowsOf(t, isa, m, n, rows, false)
 	testRowsOf(t, isa, m, n, rows, true)
+}
+
+// Long rows are normalised together: a group that is not full, one and a row, several. Blocks of theirs are ragged.
+func TestLongNorms(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, m := range []int{1, 3, longRows + 1, 2*longRows + 5} {
+			for _, n := range []int{2048, 2128} {
+				testLongNorms[float32](t, isa, m, n)
+				testLongNorms[float64](t, isa, m, n)
+			}
+		}
+	})
+}
+
+func testLongNorms[T float](t *testing.T, isa ISA, m, n int) {
+	const eps = 0.125
+	k := vecKernelsFor[T](isa)
+	if k.layerBlock == nil {
+		t.Skipf("%s has no kernel for a part of a row", isa)
+	}
+	r := rand.New(rand.NewPCG(13, 14))
+	src, dst := guardedOne[T](t, m*n, false), guardedOne[T](t, m*n, false)
+	weights, beta := guardedOne[T](t, n, true), guardedOne[T](t, n, true)
+	for _, x := range [][]T{src, weights, beta} {
+		fillRandom(r, x, 1, len(x), len(x))
+	}
+	for i := range src {
+		src[i] += T(i / n) // rows of different means
+	}
+	x := func(i int) float64 { return float64(src[i]) }
+	l1 := cacheSizes{L1: 8192}
+	for name, long := range map[string]*longNorm[T]{
+		"layer norm":       newLongNorm(l1, k.layerBlock, k.rowSums, weights, beta, eps),
+		"root mean square": newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps),
+	} {
+		if !long.takes(dst, true) {
+			t.Fatalf("cpu: %s: rows of %d lie in the caches or begin no lines", name, n)
+		}
+		clear(dst)
+		long.rows(dst, src)
+		checkNorm(t, fmt.Sprintf("%s %T long %s", isa, dst[0], name), m, n, dst, weights, beta, long.beta != nil, eps, x)
+	}
 }
 
 // A layer norm keeps its digits in rows far from 0, in rows that begin with outliers, from which the
@@ -246,26 +289,8 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 		check("rowExpSums", i, 1, exponentials[i], e, gamma[T](n+16)*e)
 	}
 	norm := func(name string, layer bool, x func(i int) float64) {
-		for i := range m {
-			mean, squares := 0.0, 0.0
-			for j := range n {
-				if layer {
-					mean += x(i*n+j) / float64(n)
-				}
-			}
-			for j := range n {
-				squares += (x(i*n+j) - mean) * (x(i*n+j) - mean)
-			}
-			scale := 1 / math.Sqrt(squares/float64(n)+eps)
-			for j := range n {
-				w := float64(weights[j])
-				want, off := (x(i*n+j)-mean)*scale*w, (math.Abs(x(i*n+j))+math.Abs(mean)+1)*scale*math.Abs(w)
-				if layer {
-					want, off = want+float64(beta[j]), off+math.Abs(float64(beta[j]))
-				}
-				check(name, i, j, dst[i*n+j], want, gamma[T](n+8)*off*(1+scale))
-			}
-		}
+		t.Helper()
+		checkNorm(t, fmt.Sprintf("%s %T %s", isa, dst[0], name), m, n, dst, weights, beta, layer, eps, x)
 	}
 	alone := func(i int) float64 { return float64(x[i]) }
 	k.rmsNorm(&dst[0], &x[0], &weights[0], n, n, m, n, eps, nt)
@@ -281,4 +306,32 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 	copy(dst, x)
 	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, false)
 	norm("layerNorm in place", true, alone)
+}
+
+// checkNorm holds m rows of n elements against a layer norm, or that of the root mean square, of x.
+func checkNorm[T float](t *testing.T, name string, m, n int, dst, weights, beta []T, layer bool, eps float64, x func(i int) float64) {
+	t.Helper()
+	for i := range m {
+		mean, squares := 0.0, 0.0
+		for j := range n {
+			if layer {
+				mean += x(i*n+j) / float64(n)
+			}
+		}
+		for j := range n {
+			squares += (x(i*n+j) - mean) * (x(i*n+j) - mean)
+		}
+		scale := 1 / math.Sqrt(squares/float64(n)+eps)
+		for j := range n {
+			w := float64(weights[j])
+			want, off := (x(i*n+j)-mean)*scale*w, (math.Abs(x(i*n+j))+math.Abs(mean)+1)*scale*math.Abs(w)
+			if layer {
+				want, off = want+float64(beta[j]), off+math.Abs(float64(beta[j]))
+			}
+			got, bound := float64(dst[i*n+j]), gamma[T](n+8)*off*(1+scale)
+			if e := math.Abs(got - want); !(e <= bound) {
+				t.Fatalf("cpu: %s %dx%d: [%d,%d] = %g, want %g +- %g", name, m, n, i, j, got, want, bound)
+			}
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -23,6 +25,11 @@ func (g *gen) norms() {
 	g.newNorm(true, true).rows()
 	g.begin("RMSNorm", "func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(false, false).rows()
+	const block = "func(dst, src, next, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
+	g.begin("LayerNormBlock", block)
+	g.normBlock(true)
+	g.begin("RMSNormBlock", block)
+	g.normBlock(false)
 }
 
 // norm is a normalisation of rows, and its registers.
@@ -70,6 +77,54 @@ func (g *gen) newNorm(layer, add bool) *norm {
 	g.set(g.num(1), k.inverse)
 	g.op("VDIV", elems, k.inverse, k.inverse)
 	return k
+}
+
+// blockDistance is how far ahead a block is fetched: on a Zen 5 a page is better than half of one, or two.
+const blockDistance = 4096
+
+// normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
+func (g *gen) normBlock(layer bool) {
+	k := &norm{
+		gen: g, layer: layer,
+		dst: g.load("dst"), src: g.load("src"), next: g.load("next"), at: g.GP64(), n: g.GP64(), gamma: g.load("gamma"),
+		shift: g.vector(), sums: g.partial(), squares: g.partial(), mean: g.vector(), scale: g.vector(),
+	}
+	g.broadcast(g.argument("scale"), k.scale)
+	if layer {
+		k.beta = g.load("beta")
+		g.broadcast(g.argument("mean"), k.mean)
+		g.broadcast(g.argument("shift"), k.shift)
+	}
+	k.clear()
+	walk := func(name string, take, write bool) {
+		k.strip(name, k.n, k.at, func(count int, mask *mask) {
+			if take {
+				for u := range count {
+					k.fetchFar(operand.Mem{Base: k.next, Index: k.at, Scale: 1, Disp: blockDistance + u*k.isa.Bytes})
+				}
+				k.take(count, mask)
+			}
+			if write {
+				k.write(count, mask, mask == nil)
+			}
+		})
+	}
+	g.TESTQ(k.next, k.next)
+	g.JZ(operand.LabelRef("write"))
+	g.TESTQ(k.src, k.src)
+	g.JZ(operand.LabelRef("take"))
+	walk("both", true, true)
+	g.JMP(operand.LabelRef("walked"))
+	g.Label("take")
+	walk("take", true, false)
+	g.JMP(operand.LabelRef("walked"))
+	g.Label("write")
+	walk("write", false, true)
+	g.Label("walked")
+	for i, sums := range [][]reg.VecVirtual{k.sums, k.squares} {
+		g.emit("VMOVS"+g.mnemonic, g.fold("VADD", sums).AsX(), g.returned(i))
+	}
+	g.end()
 }
 
 func (k *norm) rows() {
@@ -156,14 +211,9 @@ func (k *norm) results(name string, fetching func(nt bool) func(u int), vectors 
 // start prepares to take the sums of a row. Its shift is the mean of its first elements, or in a
 // short row the first.
 func (k *norm) start(name string) {
-	for i := range k.squares {
-		k.set(k.num(0), k.squares[i])
-	}
+	k.clear()
 	if !k.layer {
 		return
-	}
-	for i := range k.sums {
-		k.set(k.num(0), k.sums[i])
 	}
 	k.CMPQ(k.argument("n"), operand.I32(accumulators*k.lanes()))
 	k.JLT(operand.LabelRef(name + "short"))
@@ -183,6 +233,13 @@ func (k *norm) start(name string) {
 		k.op("VADD", first, k.shift, k.shift)
 	}
 	k.Label(name + "shifted")
+}
+
+// clear sets the sums to 0.
+func (k *norm) clear() {
+	for _, v := range slices.Concat(k.sums, k.squares) {
+		k.set(k.num(0), v)
+	}
 }
 
 // summands are what a row whose sums are taken is the sum of.

@@ -70,12 +70,17 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) reg.VecVirtual {
 // result folds the accumulators to what the function returns.
 func (g *gen) result(mnemonic string, acc []reg.VecVirtual) {
 	v := g.fold(mnemonic, acc)
-	to, err := g.ReturnIndex(0).Resolve()
+	g.emit("VMOVS"+g.mnemonic, v.AsX(), g.returned(0))
+	g.end()
+}
+
+// returned is the memory operand of a result of the function.
+func (g *gen) returned(i int) operand.Mem {
+	r, err := g.ReturnIndex(i).Resolve()
 	if err != nil {
 		panic(err)
 	}
-	g.emit("VMOVS"+g.mnemonic, v.AsX(), to.Addr)
-	g.end()
+	return r.Addr
 }
 
 // partial are the partial results of a sum beside much else that is in registers.
