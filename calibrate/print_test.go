@@ -133,6 +133,30 @@ func TestPrintCrowded(t *testing.T) {
 	}
 }
 
+// TestGroupNames: a group may have a name of any length over columns of any width.
+func TestGroupNames(t *testing.T) {
+	for length := range 40 {
+		for width := range 12 {
+			for count := 1; count <= 3; count++ {
+				name := strings.Repeat("g", length)
+				g := newGrid(words("row"))
+				g.groups = []string{""}
+				cells := []any{"1"}
+				for range count {
+					g.columns, g.groups = append(g.columns, numbers("")), append(g.groups, name)
+					cells = append(cells, strings.Repeat("9", width))
+				}
+				g.row(cells...)
+				p := &page{width: 80}
+				p.grid(g)
+				if got := p.String(); !strings.Contains(got, name) {
+					t.Errorf("%d columns of %d have lost %q:\n%s", count, width, name, got)
+				}
+			}
+		}
+	}
+}
+
 // TestPrintHostile: nothing of a profile reaches the terminal unquoted, and no
 // text of it fills the screen.
 func TestPrintHostile(t *testing.T) {

@@ -141,6 +141,7 @@ func (p *page) grid(g *grid) {
 		configs[widest].WidthMax = max(g.width(widest)-(total-p.width), 20)
 		configs[widest].WidthMaxEnforcer = wrap
 	}
+	g.widen(configs)
 	t.SetColumnConfigs(configs)
 	if g.groups != nil {
 		groups := make(table.Row, len(g.groups))
@@ -154,6 +155,24 @@ func (p *page) grid(g *grid) {
 	}
 	t.AppendRows(g.rows)
 	p.WriteString(t.Render() + "\n")
+}
+
+// widen makes the columns of a group as wide as its name together. go-pretty divides by zero (v6.8.3) where it
+// would have to, and none of them is narrower than its share.
+func (g *grid) widen(configs []table.ColumnConfig) {
+	for first := 0; first < len(g.groups); {
+		end, total := first, -1
+		for ; end < len(g.groups) && g.groups[end] == g.groups[first]; end++ {
+			total += g.width(end) + 1
+		}
+		if missing := utf8.RuneCountInString(g.groups[first]) - total; missing > 0 {
+			count := end - first
+			for i := first; i < end; i++ {
+				configs[i].WidthMin = g.width(i) + (missing+count-1)/count
+			}
+		}
+		first = end
+	}
 }
 
 // wrap breaks each line of a text where it is too long.
