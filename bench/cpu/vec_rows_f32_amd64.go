@@ -1,7 +1,8 @@
 package cpu
 
 // Reductions and what is done to whole rows or columns. The loops below are those of the
-// portable twins, but for the layer norm, of which they read each row once less.
+// portable twins, but for the layer norm, of which they read each row once less, and for the
+// blocks of norms, which have none.
 
 // vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y. If
 // room for a row is not nil, what becomes dst is kept there before:

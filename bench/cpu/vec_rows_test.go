@@ -170,9 +170,23 @@ func TestLayerNormDigits(t *testing.T) {
 }
 
 func testLayerNormDigits[T float](t *testing.T, isa ISA) {
-	const n, eps = 4099, 1e-12
-	x, y, weights, zeros := make([]T, n), make([]T, n), repeated[T](1, n), make([]T, n)
 	k := vecKernelsFor[T](isa)
+	testDigits(t, isa, 4099, func(dst, x, weights, zeros []T, eps T) {
+		n := len(x)
+		k.layerNorm(&dst[0], &x[0], &weights[0], &zeros[0], n, n, 1, n, eps, false)
+	})
+	if k.layerBlock == nil {
+		return
+	}
+	testDigits(t, isa, 4096, func(dst, x, weights, zeros []T, eps T) {
+		newLongNorm(cacheSizes{}, k.layerBlock, k.rowSums, weights, zeros, eps).rows(dst, x)
+	})
+}
+
+// testDigits holds the layer norm of a row of n elements, all of the weight 1, against an exact one.
+func testDigits[T float](t *testing.T, isa ISA, n int, norm func(dst, x, weights, zeros []T, eps T)) {
+	const eps = 1e-12
+	x, y, weights, zeros := make([]T, n), guardedOne[T](t, n, false), repeated[T](1, n), make([]T, n)
 	for name, row := range map[string]func(j int) int{
 		"far from 0":    func(j int) int { return 1000 + j%7 },
 		"one outlier":   func(j int) int { return j%7 + 1000*max(0, 1-j) },
@@ -184,10 +198,10 @@ func testLayerNormDigits[T float](t *testing.T, isa ISA) {
 			x[j] = T(row(j))
 			sum, squares = sum+row(j), squares+row(j)*row(j)
 		}
-		k.layerNorm(&y[0], &x[0], &weights[0], &zeros[0], n, n, 1, n, eps, false)
-		scale := 1 / math.Sqrt(float64(n*squares-sum*sum)/(n*n)+eps)
+		norm(y, x, weights, zeros, eps)
+		scale := 1 / math.Sqrt(float64(n*squares-sum*sum)/float64(n*n)+eps)
 		for j, v := range y {
-			want := float64(n*row(j)-sum) / n * scale
+			want := float64(n*row(j)-sum) / float64(n) * scale
 			// The scale is as exact as a sum of n squares, the mean far more. A constant has no deviations.
 			bound := gamma[T](n)*math.Abs(want) + gamma[T](64)*1000*scale
 			if name == "constant" {
