@@ -28,6 +28,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y1
@@ -231,6 +232,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y1
@@ -299,6 +301,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y1
@@ -502,6 +505,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y1
@@ -661,6 +665,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS     (CX), Y2
@@ -740,6 +745,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS     (CX), Y2
@@ -787,6 +793,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS     (CX), Y2
@@ -866,6 +873,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS     (CX), Y2
@@ -984,6 +992,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y2
@@ -994,30 +1003,28 @@ ntloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y7, Y0, Y7
-	VADDPS       Y3, Y3, Y3
-	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y7, Y10
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
 	VMULPS       Y3, Y3, Y9
 	VMULPS       Y7, Y7, Y11
+	VADDPS       Y3, Y3, Y3
+	VADDPS       Y7, Y7, Y7
 	VFMADD213PS  Y3, Y9, Y5
 	VFMADD213PS  Y7, Y11, Y10
 	VPSLLD       $0x17, Y4, Y4
@@ -1026,8 +1033,8 @@ ntloop:
 	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1216(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
 	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
@@ -1047,29 +1054,29 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
-	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
 	VMULPS       Y3, Y3, Y6
+	VADDPS       Y3, Y3, Y3
 	VFMADD213PS  Y3, Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
 	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
@@ -1086,6 +1093,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y2
@@ -1096,30 +1104,28 @@ mainloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
 	VMINPS       Y7, Y0, Y7
-	VADDPS       Y3, Y3, Y3
-	VADDPS       Y7, Y7, Y7
 	VMOVAPS      Y1, Y4
 	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
 	VSUBPS       Y1, Y4, Y5
 	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y7, Y10
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
 	VMULPS       Y3, Y3, Y9
 	VMULPS       Y7, Y7, Y11
+	VADDPS       Y3, Y3, Y3
+	VADDPS       Y7, Y7, Y7
 	VFMADD213PS  Y3, Y9, Y5
 	VFMADD213PS  Y7, Y11, Y10
 	VPSLLD       $0x17, Y4, Y4
@@ -1128,8 +1134,8 @@ mainloop:
 	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
 	VFMADD213PS  Y3, Y4, Y5
 	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1216(SB), Y10, Y4
+	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
 	VDIVPS       Y3, Y5, Y5
 	VDIVPS       Y4, Y10, Y10
 	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
@@ -1149,29 +1155,29 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
-	VADDPS       Y3, Y3, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y5
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
 	VMULPS       Y3, Y3, Y6
+	VADDPS       Y3, Y3, Y3
 	VFMADD213PS  Y3, Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
 	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1216(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
 	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
@@ -1193,23 +1199,22 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
-	VADDPS       Y4, Y4, Y4
 	VMOVAPS      Y1, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+448(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+480(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+512(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
 	VMULPS       Y4, Y4, Y7
+	VADDPS       Y4, Y4, Y4
 	VFMADD213PS  Y4, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VSUBPS       vecConstf32avx2<>+320(SB), Y5, Y4
 	VFMADD213PS  Y4, Y5, Y6
-	VADDPS       vecConstf32avx2<>+1216(SB), Y6, Y4
+	VADDPS       vecConstf32avx2<>+1440(SB), Y6, Y4
 	VDIVPS       Y4, Y6, Y6
 	VANDPS       vecConstf32avx2<>+1152(SB), Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
@@ -1233,7 +1238,7 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1250,6 +1255,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y1
@@ -1273,6 +1279,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y1
@@ -1289,6 +1296,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y1
@@ -1312,6 +1320,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y1
@@ -1350,9 +1359,9 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1369,6 +1378,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y3
@@ -1383,36 +1393,36 @@ ntloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -1428,6 +1438,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
@@ -1436,21 +1447,21 @@ ntsingleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
@@ -1465,6 +1476,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y3
@@ -1479,36 +1491,36 @@ mainloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -1524,6 +1536,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y3
@@ -1532,21 +1545,21 @@ singleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
@@ -1568,21 +1581,21 @@ singledone:
 	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
 	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y5, Y6
 	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y6, Y6
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y6
 	VFMADD213PS  Y6, Y7, Y8
 	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
@@ -1604,9 +1617,10 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -1623,56 +1637,53 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y6
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y8
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
+	VFMADD213PS  Y2, Y4, Y7
+	VFMADD213PS  Y2, Y8, Y11
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y8, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
 	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
-	VDIVPS       Y5, Y7, Y5
-	VDIVPS       Y6, Y12, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y9, Y7
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y8, Y8
+	VFMADD213PS  Y4, Y4, Y7
+	VFMADD213PS  Y8, Y8, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1682,32 +1693,31 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVNTPS     Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1719,56 +1729,53 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y6
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y8
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
+	VFMADD213PS  Y2, Y4, Y7
+	VFMADD213PS  Y2, Y8, Y11
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y8, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
 	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
-	VDIVPS       Y5, Y7, Y5
-	VDIVPS       Y6, Y12, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y9, Y7
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y8, Y8
+	VFMADD213PS  Y4, Y4, Y7
+	VFMADD213PS  Y8, Y8, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1778,32 +1785,31 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1815,31 +1821,29 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX), Y3, Y4
+	VMOVUPS      (R9), Y4
+	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
-	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMAXPS       Y5, Y1, Y6
+	VMINPS       Y6, Y0, Y5
+	VMOVAPS      Y3, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VSUBPS       Y3, Y7, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  Y2, Y5, Y8
+	VMULPS       Y5, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
-	VDIVPS       Y6, Y8, Y6
-	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VPADDD       Y7, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y8
+	VADDPS       Y2, Y8, Y8
+	VDIVPS       Y8, Y2, Y5
+	VMULPS       Y6, Y5, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -1875,6 +1879,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y1
@@ -1898,6 +1903,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y1
@@ -1914,6 +1920,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y1
@@ -1937,6 +1944,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y1
@@ -1993,6 +2001,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y2
@@ -2020,6 +2029,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y2
@@ -2037,6 +2047,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y2
@@ -2064,6 +2075,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y2
@@ -2126,6 +2138,7 @@ row:
 	JNE          main
 	SUBQ         $+32, R10
 	JLT          ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y2
@@ -2153,6 +2166,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y2
@@ -2170,6 +2184,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y2
@@ -2197,6 +2212,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y2
@@ -2257,6 +2273,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -2285,6 +2302,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -2303,6 +2321,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -2331,6 +2350,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -2375,7 +2395,7 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2394,6 +2414,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y1
@@ -2426,6 +2447,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y1
@@ -2445,6 +2467,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y1
@@ -2477,6 +2500,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y1
@@ -2523,9 +2547,9 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1280(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2544,6 +2568,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y3
@@ -2562,36 +2587,36 @@ ntloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -2608,6 +2633,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
@@ -2618,21 +2644,21 @@ ntsingleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
@@ -2648,6 +2674,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y3
@@ -2666,36 +2693,36 @@ mainloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -2712,6 +2739,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y3
@@ -2722,21 +2750,21 @@ singleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
@@ -2761,21 +2789,21 @@ singledone:
 	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
 	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+1568(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y5, Y6
 	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1344(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1376(SB), Y6, Y9
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1408(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1440(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1472(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1504(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1536(SB), Y6, Y6
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y6
 	VFMADD213PS  Y6, Y7, Y8
 	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
@@ -2800,9 +2828,10 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -2821,60 +2850,57 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y7
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y6, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y6
+	VMOVAPS      Y3, Y7
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y10
+	VSUBPS       Y3, Y7, Y8
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y6, Y8, Y8
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y11
+	VFMADD213PS  Y2, Y4, Y8
+	VFMADD213PS  Y2, Y6, Y11
+	VMULPS       Y4, Y8, Y8
+	VMULPS       Y6, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y6
 	VPSLLD       $0x14, Y7, Y7
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y7, Y6, Y6
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y6, Y6, Y8
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y7
-	VDIVPS       Y6, Y8, Y6
-	VDIVPS       Y7, Y12, Y7
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y5
-	VFNMADD231PS Y6, Y4, Y3
-	VFNMADD231PS Y7, Y9, Y5
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y5, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y7, Y4, Y4
+	VPADDD       Y10, Y6, Y6
+	VFMADD213PS  Y4, Y4, Y8
+	VFMADD213PS  Y6, Y6, Y11
+	VADDPS       Y2, Y8, Y8
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y8, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -2885,34 +2911,33 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (R8), Y4
-	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVUPS      (R8), Y5
+	VADDPS       Y5, Y4, Y4
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVNTPS     Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -2925,60 +2950,57 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y6
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y7
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y7, Y8
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y6, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y6
+	VMOVAPS      Y3, Y7
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y10
+	VSUBPS       Y3, Y7, Y8
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y6, Y8, Y8
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y11
+	VFMADD213PS  Y2, Y4, Y8
+	VFMADD213PS  Y2, Y6, Y11
+	VMULPS       Y4, Y8, Y8
+	VMULPS       Y6, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y6
 	VPSLLD       $0x14, Y7, Y7
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y7, Y6, Y6
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y6, Y6, Y8
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y7
-	VDIVPS       Y6, Y8, Y6
-	VDIVPS       Y7, Y12, Y7
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y5
-	VFNMADD231PS Y6, Y4, Y3
-	VFNMADD231PS Y7, Y9, Y5
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y5, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y7, Y4, Y4
+	VPADDD       Y10, Y6, Y6
+	VFMADD213PS  Y4, Y4, Y8
+	VFMADD213PS  Y6, Y6, Y11
+	VADDPS       Y2, Y8, Y8
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y8, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -2989,34 +3011,33 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (R8), Y4
-	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMOVUPS      (R8), Y5
+	VADDPS       Y5, Y4, Y4
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3029,33 +3050,31 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX), Y3, Y4
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (R8), Y3, Y5
-	VADDPS       Y5, Y4, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
-	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMASKMOVPS   (R8), Y4, Y6
+	VADDPS       Y6, Y5, Y5
+	VMAXPS       Y5, Y1, Y6
+	VMINPS       Y6, Y0, Y5
+	VMOVAPS      Y3, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VSUBPS       Y3, Y7, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  Y2, Y5, Y8
+	VMULPS       Y5, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
-	VDIVPS       Y6, Y8, Y6
-	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VPADDD       Y7, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y8
+	VADDPS       Y2, Y8, Y8
+	VDIVPS       Y8, Y2, Y5
+	VMULPS       Y6, Y5, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3077,9 +3096,10 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1600(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SHLQ         $0x02, R10
@@ -3098,60 +3118,57 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y6
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y8
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
+	VFMADD213PS  Y2, Y4, Y7
+	VFMADD213PS  Y2, Y8, Y11
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y8, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
 	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
-	VDIVPS       Y5, Y7, Y5
-	VDIVPS       Y6, Y12, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y9, Y7
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y5
-	VMULPS       Y4, Y3, Y3
-	VMULPS       Y5, Y7, Y7
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y8, Y8
+	VFMADD213PS  Y4, Y4, Y7
+	VFMADD213PS  Y8, Y8, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y7
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y7, Y6, Y6
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3162,34 +3179,33 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y3, Y3
-	VMOVNTPS     Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      (R8), Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3202,60 +3218,57 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y4, Y2, Y4
-	VMINPS       Y9, Y2, Y9
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y9, Y10
-	VMOVAPS      Y1, Y6
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y1, Y6, Y7
-	VSUBPS       Y1, Y11, Y12
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y12, Y10
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y4
+	VMINPS       Y9, Y0, Y8
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y10, Y12
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
+	VFMADD213PS  Y2, Y4, Y7
+	VFMADD213PS  Y2, Y8, Y11
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y8, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
 	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y11, Y11
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y11, Y10, Y10
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y10, Y10, Y12
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VADDPS       vecConstf32avx2<>+320(SB), Y12, Y6
-	VDIVPS       Y5, Y7, Y5
-	VDIVPS       Y6, Y12, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y8, Y0, Y7
-	VFNMADD231PS Y5, Y4, Y3
-	VFNMADD231PS Y6, Y9, Y7
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y5
-	VMULPS       Y4, Y3, Y3
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y10, Y8, Y8
+	VFMADD213PS  Y4, Y4, Y7
+	VFMADD213PS  Y8, Y8, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y4
+	VDIVPS       Y11, Y2, Y6
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y7
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3266,34 +3279,33 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
+	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y2, Y4
-	VORPS        vecConstf32avx2<>+1152(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VMAXPS       Y4, Y1, Y5
+	VMINPS       Y5, Y0, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       vecConstf32avx2<>+320(SB), Y7, Y5
-	VDIVPS       Y5, Y7, Y5
-	VMAXPS       Y3, Y0, Y3
-	VFNMADD231PS Y5, Y4, Y3
-	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, (AX)
+	VPADDD       Y6, Y4, Y4
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       Y2, Y7, Y7
+	VDIVPS       Y7, Y2, Y4
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      (R8), Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3306,33 +3318,31 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX), Y3, Y4
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y2, Y5
-	VORPS        vecConstf32avx2<>+1152(SB), Y5, Y6
-	VMOVAPS      Y1, Y7
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y1, Y7, Y8
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
+	VMAXPS       Y5, Y1, Y6
+	VMINPS       Y6, Y0, Y5
+	VMOVAPS      Y3, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VSUBPS       Y3, Y7, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  Y2, Y5, Y8
+	VMULPS       Y5, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       vecConstf32avx2<>+320(SB), Y8, Y6
-	VDIVPS       Y6, Y8, Y6
-	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y6, Y5, Y4
-	VMASKMOVPS   (R8), Y3, Y5
-	VMULPS       Y5, Y4, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VPADDD       Y7, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y8
+	VADDPS       Y2, Y8, Y8
+	VDIVPS       Y8, Y2, Y5
+	VMULPS       Y6, Y5, Y5
+	VMASKMOVPS   (R8), Y4, Y6
+	VMULPS       Y6, Y5, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3372,6 +3382,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -3400,6 +3411,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -3418,6 +3430,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -3446,6 +3459,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -3508,6 +3522,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -3536,6 +3551,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -3554,6 +3570,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -3582,6 +3599,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -3644,6 +3662,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -3672,6 +3691,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -3690,6 +3710,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -3718,6 +3739,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -3780,6 +3802,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -3808,6 +3831,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -3826,6 +3850,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -3854,6 +3879,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -3916,6 +3942,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (CX), Y0
@@ -3948,6 +3975,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (CX), Y0
@@ -3967,6 +3995,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (CX), Y0
@@ -3999,6 +4028,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (CX), Y0
@@ -4063,6 +4093,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (CX), Y0
@@ -4095,6 +4126,7 @@ ntdone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (CX), Y0
@@ -4114,6 +4146,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (CX), Y0
@@ -4146,6 +4179,7 @@ maindone:
 	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (CX), Y0
@@ -4190,9 +4224,9 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1248(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1632(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1312(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1888(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SHLQ         $0x02, R8
@@ -4209,6 +4243,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y3
@@ -4223,36 +4258,36 @@ ntloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -4268,6 +4303,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y3
@@ -4276,21 +4312,21 @@ ntsingleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVNTPS     Y3, (AX)
@@ -4305,6 +4341,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y3
@@ -4319,36 +4356,36 @@ mainloop:
 	VMAXPS       Y5, Y0, Y10
 	VMOVAPS      Y2, Y5
 	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y6, Y11
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
 	VSUBPS       Y2, Y5, Y7
 	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y11, Y14
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
 	VFMADD213PS  Y9, Y7, Y8
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y11, Y9
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
 	VFMADD213PS  Y5, Y7, Y8
 	VFMADD213PS  Y9, Y12, Y13
 	VFNMADD231PS Y8, Y4, Y3
@@ -4364,6 +4401,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y3
@@ -4372,21 +4410,21 @@ singleloop:
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
 	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
 	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y6
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y8
 	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
 	VFMADD213PS  Y5, Y6, Y7
 	VFNMADD231PS Y7, Y4, Y3
 	VMOVUPS      Y3, (AX)
@@ -4408,21 +4446,21 @@ singledone:
 	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
 	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+1888(SB), Y5, Y6
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y5, Y6
 	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1888(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y5, Y7
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y6, Y8
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1792(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1824(SB), Y6, Y9
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y6, Y9
 	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1856(SB), Y6, Y6
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y6, Y6
 	VFMADD213PS  Y6, Y7, Y8
 	VFNMADD231PS Y8, Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
@@ -4444,8 +4482,8 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1920(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1952(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
@@ -4464,6 +4502,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS      (CX), Y4
@@ -4474,16 +4513,14 @@ ntloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+1152(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
@@ -4519,17 +4556,17 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
@@ -4554,6 +4591,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS      (CX), Y4
@@ -4564,16 +4602,14 @@ mainloop:
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
 	VMAXPS       Y7, Y1, Y7
-	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
-	VXORPS       vecConstf32avx2<>+1152(SB), Y7, Y7
 	VMOVAPS      Y3, Y5
 	VMOVAPS      Y3, Y8
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
 	VSUBPS       Y3, Y5, Y6
 	VSUBPS       Y3, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
@@ -4609,17 +4645,17 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
-	VXORPS       vecConstf32avx2<>+1152(SB), Y4, Y4
 	VMOVAPS      Y3, Y5
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y3, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
@@ -4649,11 +4685,10 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
-	VXORPS       vecConstf32avx2<>+1152(SB), Y5, Y5
 	VMOVAPS      Y3, Y6
-	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
@@ -4701,6 +4736,7 @@ row:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (CX), Y0
@@ -4720,6 +4756,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (CX), Y0
@@ -4735,6 +4772,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (CX), Y0
@@ -4754,6 +4792,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (CX), Y0
@@ -4805,6 +4844,7 @@ row:
 	JNE   main
 	SUBQ  $+32, SI
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVNTPS Y0, (AX)
@@ -4819,6 +4859,7 @@ ntdone:
 	ADDQ $+32, SI
 	SUBQ $+8, SI
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVNTPS Y0, (AX)
@@ -4832,6 +4873,7 @@ ntsingledone:
 main:
 	SUBQ $+32, SI
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS Y0, (AX)
@@ -4846,6 +4888,7 @@ maindone:
 	ADDQ $+32, SI
 	SUBQ $+8, SI
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS Y0, (AX)
@@ -4907,6 +4950,7 @@ last:
 	JNE   main
 	SUBQ  $+32, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (CX), Y0
@@ -4931,6 +4975,7 @@ ntdone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (CX), Y0
@@ -4948,6 +4993,7 @@ ntsingledone:
 main:
 	SUBQ $+32, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (CX), Y0
@@ -4972,6 +5018,7 @@ maindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (CX), Y0
@@ -5004,7 +5051,7 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
-	VBROADCASTSS vecConstf32avx2<>+1984(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -5012,7 +5059,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
 	MOVQ         y+16(FP), DI
 	VBROADCASTSS scale+72(FP), Y2
 	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -5068,7 +5115,7 @@ addmaxsingledone:
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
 	VMASKMOVPS (DI)(R11*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -5081,7 +5128,7 @@ addmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -5094,8 +5141,8 @@ addmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+32, R12
@@ -5136,10 +5183,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -5172,10 +5219,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -5215,8 +5262,8 @@ addalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
@@ -5241,7 +5288,7 @@ addalonesingledone:
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
 	VMASKMOVPS  (DI)(R11*1), Y7, Y9
 	VADDPS      Y9, Y8, Y8
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -5252,8 +5299,8 @@ addalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
@@ -5276,7 +5323,7 @@ addrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -5289,8 +5336,8 @@ addrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
 	CMPQ         room+24(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
@@ -5335,10 +5382,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -5377,10 +5424,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -5426,8 +5473,8 @@ addntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
@@ -5454,7 +5501,7 @@ addntsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -5465,8 +5512,8 @@ addntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
@@ -5524,10 +5571,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -5566,10 +5613,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -5615,8 +5662,8 @@ addinsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
@@ -5643,7 +5690,7 @@ addinsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -5654,8 +5701,8 @@ addinsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
@@ -5728,7 +5775,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -5741,7 +5788,7 @@ plainmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -5754,8 +5801,8 @@ plainmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+32, R12
@@ -5780,10 +5827,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -5812,10 +5859,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -5850,8 +5897,8 @@ plainalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
@@ -5874,7 +5921,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -5883,8 +5930,8 @@ plainalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
@@ -5907,7 +5954,7 @@ plainrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -5920,8 +5967,8 @@ plainrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
 	CMPQ         room+24(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
@@ -5950,10 +5997,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -5988,10 +6035,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -6032,8 +6079,8 @@ plainntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
@@ -6058,7 +6105,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -6067,8 +6114,8 @@ plainntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
@@ -6110,10 +6157,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -6148,10 +6195,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -6192,8 +6239,8 @@ plaininsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
@@ -6218,7 +6265,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -6227,8 +6274,8 @@ plaininsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
@@ -6589,8 +6636,8 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VBROADCASTSS vecConstf32avx2<>+2112(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+2304(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -6617,14 +6664,14 @@ mainrow:
 	VMOVUPS      32(R11)(R9*1), Y10
 	VFMADD213PS  Y4, Y0, Y7
 	VFMADD213PS  Y6, Y0, Y10
-	VMAXPS       Y7, Y1, Y7
-	VMAXPS       Y10, Y1, Y10
-	VMOVAPS      Y2, Y8
-	VMOVAPS      Y2, Y11
+	VMAXPS       Y7, Y2, Y7
+	VMAXPS       Y10, Y2, Y10
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y11
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y7, Y8
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y10, Y11
-	VSUBPS       Y2, Y8, Y9
-	VSUBPS       Y2, Y11, Y12
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y11, Y12
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y9, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y12, Y10
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
@@ -6676,10 +6723,10 @@ single:
 singlerow:
 	VMOVUPS      (R11)(R9*1), Y5
 	VFMADD213PS  Y4, Y0, Y5
-	VMAXPS       Y5, Y1, Y5
-	VMOVAPS      Y2, Y6
+	VMAXPS       Y5, Y2, Y5
+	VMOVAPS      Y1, Y6
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y2, Y6, Y7
+	VSUBPS       Y1, Y6, Y7
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y7, Y5
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
@@ -6718,10 +6765,10 @@ singledone:
 tailrow:
 	VMASKMOVPS   (DX)(R9*1), Y3, Y6
 	VFMADD213PS  Y5, Y0, Y6
-	VMAXPS       Y6, Y1, Y6
-	VMOVAPS      Y2, Y7
+	VMAXPS       Y6, Y2, Y6
+	VMOVAPS      Y1, Y7
 	VFMADD231PS  vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y2, Y7, Y8
+	VSUBPS       Y1, Y7, Y8
 	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y6
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
@@ -6755,10 +6802,10 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -6792,7 +6839,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+1248(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+1472(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VADDPS     Y5, Y0, Y0
 
@@ -6825,10 +6872,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2208(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2208(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2208(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2208(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -6862,7 +6909,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -6894,10 +6941,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+1984(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -6931,7 +6978,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2016(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -6947,15 +6994,15 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         16384(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -6982,10 +7029,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -7012,10 +7059,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -7048,8 +7095,8 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y11, Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VMULPS      Y11, Y9, Y9
 	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
@@ -7070,7 +7117,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2016(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2208(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -7079,8 +7126,8 @@ expsingledone:
 	VADDPS      Y1, Y10, Y11
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2080(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y12, Y10, Y10
 	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
@@ -7107,8 +7154,8 @@ expdone:
 	VADDPS       Y1, Y6, Y4
 	VSUBPS       Y1, Y4, Y7
 	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+2080(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VPERMPS      vecConstf32avx2<>+96(SB), Y4, Y7
@@ -7130,10 +7177,10 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
 	MOVQ    n+16(FP), DX
 	XORQ    BX, BX
 	SUBQ    $+32, DX
@@ -7229,13 +7276,13 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7247,11 +7294,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 
@@ -7333,7 +7380,7 @@ row:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+64(FP), Y1
@@ -7354,13 +7401,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7372,11 +7419,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 
@@ -7782,13 +7829,13 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7804,11 +7851,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 	VBROADCASTSS (R11), Y6
@@ -7929,7 +7976,7 @@ turned:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+88(FP), Y1
@@ -7950,13 +7997,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -7972,11 +8019,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2144(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 	VBROADCASTSS (R11), Y8
@@ -8442,10 +8489,10 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+32, R8
@@ -8518,10 +8565,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
 	CMPB    nt+60(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -8839,10 +8886,10 @@ TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSS mean+48(FP), Y5
 	VBROADCASTSS shift+56(FP), Y0
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -9117,10 +9164,10 @@ TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         next+16(FP), DX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSS scale+52(FP), Y4
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y0
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y1
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -9351,10 +9398,10 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+2368(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10963,279 +11010,327 @@ DATA vecConstf32avx2<>+1200(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1204(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1208(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1212(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1216(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1220(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1224(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1228(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1232(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1236(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1240(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1244(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1248(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1252(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1256(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1260(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1264(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1268(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1272(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1276(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1280(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1284(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1288(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1292(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1296(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1300(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1304(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1308(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1312(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1316(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1320(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1324(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1328(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1332(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1336(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1340(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1344(SB)/4, $0x39e642b7
-DATA vecConstf32avx2<>+1348(SB)/4, $0x3a4a6d3e
-DATA vecConstf32avx2<>+1352(SB)/4, $0xb98d8c1b
-DATA vecConstf32avx2<>+1356(SB)/4, $0xb940f65b
-DATA vecConstf32avx2<>+1360(SB)/4, $0x38510d33
-DATA vecConstf32avx2<>+1364(SB)/4, $0x37b3fff3
-DATA vecConstf32avx2<>+1368(SB)/4, $0x360dbf8b
-DATA vecConstf32avx2<>+1372(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1376(SB)/4, $0xbb73da01
-DATA vecConstf32avx2<>+1380(SB)/4, $0x39bbd27d
-DATA vecConstf32avx2<>+1384(SB)/4, $0x3ae89b5b
-DATA vecConstf32avx2<>+1388(SB)/4, $0xb8e600f5
-DATA vecConstf32avx2<>+1392(SB)/4, $0xb99ef2e6
-DATA vecConstf32avx2<>+1396(SB)/4, $0xb875b271
-DATA vecConstf32avx2<>+1400(SB)/4, $0xb68a3267
-DATA vecConstf32avx2<>+1404(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1408(SB)/4, $0x38ccfe25
-DATA vecConstf32avx2<>+1412(SB)/4, $0xbc1e878f
-DATA vecConstf32avx2<>+1416(SB)/4, $0xba9f1c20
-DATA vecConstf32avx2<>+1420(SB)/4, $0x3b2b4767
-DATA vecConstf32avx2<>+1424(SB)/4, $0x3a715b79
-DATA vecConstf32avx2<>+1428(SB)/4, $0x38e508ad
-DATA vecConstf32avx2<>+1432(SB)/4, $0x36ba665d
-DATA vecConstf32avx2<>+1436(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1440(SB)/4, $0x3d0f6eb9
-DATA vecConstf32avx2<>+1444(SB)/4, $0x3c101871
-DATA vecConstf32avx2<>+1448(SB)/4, $0xbc7a82b2
-DATA vecConstf32avx2<>+1452(SB)/4, $0xbc1484e5
-DATA vecConstf32avx2<>+1456(SB)/4, $0xbaeaa18c
-DATA vecConstf32avx2<>+1460(SB)/4, $0xb9215538
-DATA vecConstf32avx2<>+1464(SB)/4, $0xb6d08e9b
-DATA vecConstf32avx2<>+1468(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1472(SB)/4, $0x35ba5cd7
-DATA vecConstf32avx2<>+1476(SB)/4, $0x3d9b5758
-DATA vecConstf32avx2<>+1480(SB)/4, $0x3d698b8b
-DATA vecConstf32avx2<>+1484(SB)/4, $0x3c892614
-DATA vecConstf32avx2<>+1488(SB)/4, $0x3b152422
-DATA vecConstf32avx2<>+1492(SB)/4, $0x391e620f
-DATA vecConstf32avx2<>+1496(SB)/4, $0x36a83b8a
+DATA vecConstf32avx2<>+1216(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1220(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1224(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1228(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1232(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1236(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1240(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1244(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1248(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1252(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1256(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1260(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1264(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1268(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1272(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1276(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1280(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1284(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1288(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1292(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1296(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1300(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1304(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1308(SB)/4, $0x3db5f604
+DATA vecConstf32avx2<>+1312(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1316(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1320(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1324(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1328(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1332(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1336(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1340(SB)/4, $0x3e8913b5
+DATA vecConstf32avx2<>+1344(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1348(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1352(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1356(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1360(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1364(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1368(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1372(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx2<>+1376(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1380(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1384(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1388(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1392(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1396(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1400(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1404(SB)/4, $0x3faaaa58
+DATA vecConstf32avx2<>+1408(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1412(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1416(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1420(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1424(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1428(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1432(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1436(SB)/4, $0x3fffffff
+DATA vecConstf32avx2<>+1440(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1444(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1448(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1452(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1456(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1460(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1464(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1468(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1472(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1476(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1480(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1484(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1488(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1492(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1496(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1500(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1504(SB)/4, $0xbea4fa5e
-DATA vecConstf32avx2<>+1508(SB)/4, $0xbe6e1ed3
-DATA vecConstf32avx2<>+1512(SB)/4, $0xbdb2ff79
-DATA vecConstf32avx2<>+1516(SB)/4, $0xbc8c277f
-DATA vecConstf32avx2<>+1520(SB)/4, $0xbae49e12
-DATA vecConstf32avx2<>+1524(SB)/4, $0xb8c23d50
-DATA vecConstf32avx2<>+1528(SB)/4, $0xb62bf607
-DATA vecConstf32avx2<>+1532(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1536(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+1540(SB)/4, $0x3e56aa43
-DATA vecConstf32avx2<>+1544(SB)/4, $0x3d598dc4
-DATA vecConstf32avx2<>+1548(SB)/4, $0x3bfc24f2
-DATA vecConstf32avx2<>+1552(SB)/4, $0x3a21d182
-DATA vecConstf32avx2<>+1556(SB)/4, $0x37e1aa58
-DATA vecConstf32avx2<>+1560(SB)/4, $0x3528f238
-DATA vecConstf32avx2<>+1564(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1568(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1572(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1576(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1580(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1584(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1588(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1592(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1596(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1600(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1604(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1608(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1612(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1616(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1620(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1624(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1628(SB)/4, $0x42b00f34
-DATA vecConstf32avx2<>+1632(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1636(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1640(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1644(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1648(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1652(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1656(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1660(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1664(SB)/4, $0x39a0e650
-DATA vecConstf32avx2<>+1668(SB)/4, $0x3a193608
-DATA vecConstf32avx2<>+1672(SB)/4, $0xb92280d5
-DATA vecConstf32avx2<>+1676(SB)/4, $0xb929e8a5
-DATA vecConstf32avx2<>+1680(SB)/4, $0x37813571
-DATA vecConstf32avx2<>+1684(SB)/4, $0x37d403c2
-DATA vecConstf32avx2<>+1688(SB)/4, $0x3681bd80
+DATA vecConstf32avx2<>+1504(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1508(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1512(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1516(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1520(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1524(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1528(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1532(SB)/4, $0x40b4ec4f
+DATA vecConstf32avx2<>+1536(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1540(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1544(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1548(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1552(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1556(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1560(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1564(SB)/4, $0x4b400000
+DATA vecConstf32avx2<>+1568(SB)/4, $0x39e642b7
+DATA vecConstf32avx2<>+1572(SB)/4, $0x3a4a6d3e
+DATA vecConstf32avx2<>+1576(SB)/4, $0xb98d8c1b
+DATA vecConstf32avx2<>+1580(SB)/4, $0xb940f65b
+DATA vecConstf32avx2<>+1584(SB)/4, $0x38510d33
+DATA vecConstf32avx2<>+1588(SB)/4, $0x37b3fff3
+DATA vecConstf32avx2<>+1592(SB)/4, $0x360dbf8b
+DATA vecConstf32avx2<>+1596(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1600(SB)/4, $0xbb73da01
+DATA vecConstf32avx2<>+1604(SB)/4, $0x39bbd27d
+DATA vecConstf32avx2<>+1608(SB)/4, $0x3ae89b5b
+DATA vecConstf32avx2<>+1612(SB)/4, $0xb8e600f5
+DATA vecConstf32avx2<>+1616(SB)/4, $0xb99ef2e6
+DATA vecConstf32avx2<>+1620(SB)/4, $0xb875b271
+DATA vecConstf32avx2<>+1624(SB)/4, $0xb68a3267
+DATA vecConstf32avx2<>+1628(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1632(SB)/4, $0x38ccfe25
+DATA vecConstf32avx2<>+1636(SB)/4, $0xbc1e878f
+DATA vecConstf32avx2<>+1640(SB)/4, $0xba9f1c20
+DATA vecConstf32avx2<>+1644(SB)/4, $0x3b2b4767
+DATA vecConstf32avx2<>+1648(SB)/4, $0x3a715b79
+DATA vecConstf32avx2<>+1652(SB)/4, $0x38e508ad
+DATA vecConstf32avx2<>+1656(SB)/4, $0x36ba665d
+DATA vecConstf32avx2<>+1660(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1664(SB)/4, $0x3d0f6eb9
+DATA vecConstf32avx2<>+1668(SB)/4, $0x3c101871
+DATA vecConstf32avx2<>+1672(SB)/4, $0xbc7a82b2
+DATA vecConstf32avx2<>+1676(SB)/4, $0xbc1484e5
+DATA vecConstf32avx2<>+1680(SB)/4, $0xbaeaa18c
+DATA vecConstf32avx2<>+1684(SB)/4, $0xb9215538
+DATA vecConstf32avx2<>+1688(SB)/4, $0xb6d08e9b
 DATA vecConstf32avx2<>+1692(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1696(SB)/4, $0xbb38b19d
-DATA vecConstf32avx2<>+1700(SB)/4, $0x39012961
-DATA vecConstf32avx2<>+1704(SB)/4, $0x3ab82e09
-DATA vecConstf32avx2<>+1708(SB)/4, $0x38bfd4fc
-DATA vecConstf32avx2<>+1712(SB)/4, $0xb9884dde
-DATA vecConstf32avx2<>+1716(SB)/4, $0xb8b25874
-DATA vecConstf32avx2<>+1720(SB)/4, $0xb6ff33b4
+DATA vecConstf32avx2<>+1696(SB)/4, $0x35ba5cd7
+DATA vecConstf32avx2<>+1700(SB)/4, $0x3d9b5758
+DATA vecConstf32avx2<>+1704(SB)/4, $0x3d698b8b
+DATA vecConstf32avx2<>+1708(SB)/4, $0x3c892614
+DATA vecConstf32avx2<>+1712(SB)/4, $0x3b152422
+DATA vecConstf32avx2<>+1716(SB)/4, $0x391e620f
+DATA vecConstf32avx2<>+1720(SB)/4, $0x36a83b8a
 DATA vecConstf32avx2<>+1724(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1728(SB)/4, $0x389037c7
-DATA vecConstf32avx2<>+1732(SB)/4, $0xbbfe4312
-DATA vecConstf32avx2<>+1736(SB)/4, $0xbae07c43
-DATA vecConstf32avx2<>+1740(SB)/4, $0x3b027d3c
-DATA vecConstf32avx2<>+1744(SB)/4, $0x3a8b41e9
-DATA vecConstf32avx2<>+1748(SB)/4, $0x393cdcf6
-DATA vecConstf32avx2<>+1752(SB)/4, $0x37267843
+DATA vecConstf32avx2<>+1728(SB)/4, $0xbea4fa5e
+DATA vecConstf32avx2<>+1732(SB)/4, $0xbe6e1ed3
+DATA vecConstf32avx2<>+1736(SB)/4, $0xbdb2ff79
+DATA vecConstf32avx2<>+1740(SB)/4, $0xbc8c277f
+DATA vecConstf32avx2<>+1744(SB)/4, $0xbae49e12
+DATA vecConstf32avx2<>+1748(SB)/4, $0xb8c23d50
+DATA vecConstf32avx2<>+1752(SB)/4, $0xb62bf607
 DATA vecConstf32avx2<>+1756(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1760(SB)/4, $0x3cf1a760
-DATA vecConstf32avx2<>+1764(SB)/4, $0x3c145617
-DATA vecConstf32avx2<>+1768(SB)/4, $0xbc44ed46
-DATA vecConstf32avx2<>+1772(SB)/4, $0xbc14b185
-DATA vecConstf32avx2<>+1776(SB)/4, $0xbb1f5f3a
-DATA vecConstf32avx2<>+1780(SB)/4, $0xb98bf83f
-DATA vecConstf32avx2<>+1784(SB)/4, $0xb72d946a
+DATA vecConstf32avx2<>+1760(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+1764(SB)/4, $0x3e56aa43
+DATA vecConstf32avx2<>+1768(SB)/4, $0x3d598dc4
+DATA vecConstf32avx2<>+1772(SB)/4, $0x3bfc24f2
+DATA vecConstf32avx2<>+1776(SB)/4, $0x3a21d182
+DATA vecConstf32avx2<>+1780(SB)/4, $0x37e1aa58
+DATA vecConstf32avx2<>+1784(SB)/4, $0x3528f238
 DATA vecConstf32avx2<>+1788(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1792(SB)/4, $0x358390da
-DATA vecConstf32avx2<>+1796(SB)/4, $0x3d87088b
-DATA vecConstf32avx2<>+1800(SB)/4, $0x3d613e7a
-DATA vecConstf32avx2<>+1804(SB)/4, $0x3ca118d1
-DATA vecConstf32avx2<>+1808(SB)/4, $0x3b60ba8d
-DATA vecConstf32avx2<>+1812(SB)/4, $0x398afd86
-DATA vecConstf32avx2<>+1816(SB)/4, $0x36ff736b
-DATA vecConstf32avx2<>+1820(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1824(SB)/4, $0xbe9b8cf9
-DATA vecConstf32avx2<>+1828(SB)/4, $0xbe6896c2
-DATA vecConstf32avx2<>+1832(SB)/4, $0xbdc38249
-DATA vecConstf32avx2<>+1836(SB)/4, $0xbcb88808
-DATA vecConstf32avx2<>+1840(SB)/4, $0xbb37d34d
-DATA vecConstf32avx2<>+1844(SB)/4, $0xb927c177
-DATA vecConstf32avx2<>+1848(SB)/4, $0xb669c074
-DATA vecConstf32avx2<>+1852(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1856(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+1860(SB)/4, $0x3e649ef9
-DATA vecConstf32avx2<>+1864(SB)/4, $0x3d8316f4
-DATA vecConstf32avx2<>+1868(SB)/4, $0x3c349e5e
-DATA vecConstf32avx2<>+1872(SB)/4, $0x3a86ea12
-DATA vecConstf32avx2<>+1876(SB)/4, $0x383b8077
-DATA vecConstf32avx2<>+1880(SB)/4, $0x354a4a3c
-DATA vecConstf32avx2<>+1884(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1888(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1892(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1896(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1900(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1904(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1908(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1912(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1916(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+1920(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1924(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1928(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1932(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1936(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1940(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1944(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1948(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1952(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1956(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1960(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1964(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1968(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1972(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1976(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1980(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1984(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1988(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1992(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+1996(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2000(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2004(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2008(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2012(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2016(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2020(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2024(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2028(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2032(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2036(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2040(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2044(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2048(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2052(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2056(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2060(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2064(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2068(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2072(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2076(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2080(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2084(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2088(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2092(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2096(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2100(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2104(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2108(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2112(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2116(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2120(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2124(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2128(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2132(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2136(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2140(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2144(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2148(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2152(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2156(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2160(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2164(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2168(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2172(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2176(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2180(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2184(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2188(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2192(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2196(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2200(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2204(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2208(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2212(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2216(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2220(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2224(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2228(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2232(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2236(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2240(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2244(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2248(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2252(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2256(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2260(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2264(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2268(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2272(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2276(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2280(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2284(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2288(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2292(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2296(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2300(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2304
+DATA vecConstf32avx2<>+1792(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1796(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1800(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1804(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1808(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1812(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1816(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1820(SB)/4, $0x3f9e79e8
+DATA vecConstf32avx2<>+1824(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1828(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1832(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1836(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1840(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1844(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1848(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1852(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1856(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1860(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1864(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1868(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1872(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1876(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1880(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1884(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1888(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1892(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1896(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1900(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1904(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1908(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1912(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1916(SB)/4, $0x40aa95a9
+DATA vecConstf32avx2<>+1920(SB)/4, $0x39a0e650
+DATA vecConstf32avx2<>+1924(SB)/4, $0x3a193608
+DATA vecConstf32avx2<>+1928(SB)/4, $0xb92280d5
+DATA vecConstf32avx2<>+1932(SB)/4, $0xb929e8a5
+DATA vecConstf32avx2<>+1936(SB)/4, $0x37813571
+DATA vecConstf32avx2<>+1940(SB)/4, $0x37d403c2
+DATA vecConstf32avx2<>+1944(SB)/4, $0x3681bd80
+DATA vecConstf32avx2<>+1948(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1952(SB)/4, $0xbb38b19d
+DATA vecConstf32avx2<>+1956(SB)/4, $0x39012961
+DATA vecConstf32avx2<>+1960(SB)/4, $0x3ab82e09
+DATA vecConstf32avx2<>+1964(SB)/4, $0x38bfd4fc
+DATA vecConstf32avx2<>+1968(SB)/4, $0xb9884dde
+DATA vecConstf32avx2<>+1972(SB)/4, $0xb8b25874
+DATA vecConstf32avx2<>+1976(SB)/4, $0xb6ff33b4
+DATA vecConstf32avx2<>+1980(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1984(SB)/4, $0x389037c7
+DATA vecConstf32avx2<>+1988(SB)/4, $0xbbfe4312
+DATA vecConstf32avx2<>+1992(SB)/4, $0xbae07c43
+DATA vecConstf32avx2<>+1996(SB)/4, $0x3b027d3c
+DATA vecConstf32avx2<>+2000(SB)/4, $0x3a8b41e9
+DATA vecConstf32avx2<>+2004(SB)/4, $0x393cdcf6
+DATA vecConstf32avx2<>+2008(SB)/4, $0x37267843
+DATA vecConstf32avx2<>+2012(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+2016(SB)/4, $0x3cf1a760
+DATA vecConstf32avx2<>+2020(SB)/4, $0x3c145617
+DATA vecConstf32avx2<>+2024(SB)/4, $0xbc44ed46
+DATA vecConstf32avx2<>+2028(SB)/4, $0xbc14b185
+DATA vecConstf32avx2<>+2032(SB)/4, $0xbb1f5f3a
+DATA vecConstf32avx2<>+2036(SB)/4, $0xb98bf83f
+DATA vecConstf32avx2<>+2040(SB)/4, $0xb72d946a
+DATA vecConstf32avx2<>+2044(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+2048(SB)/4, $0x358390da
+DATA vecConstf32avx2<>+2052(SB)/4, $0x3d87088b
+DATA vecConstf32avx2<>+2056(SB)/4, $0x3d613e7a
+DATA vecConstf32avx2<>+2060(SB)/4, $0x3ca118d1
+DATA vecConstf32avx2<>+2064(SB)/4, $0x3b60ba8d
+DATA vecConstf32avx2<>+2068(SB)/4, $0x398afd86
+DATA vecConstf32avx2<>+2072(SB)/4, $0x36ff736b
+DATA vecConstf32avx2<>+2076(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+2080(SB)/4, $0xbe9b8cf9
+DATA vecConstf32avx2<>+2084(SB)/4, $0xbe6896c2
+DATA vecConstf32avx2<>+2088(SB)/4, $0xbdc38249
+DATA vecConstf32avx2<>+2092(SB)/4, $0xbcb88808
+DATA vecConstf32avx2<>+2096(SB)/4, $0xbb37d34d
+DATA vecConstf32avx2<>+2100(SB)/4, $0xb927c177
+DATA vecConstf32avx2<>+2104(SB)/4, $0xb669c074
+DATA vecConstf32avx2<>+2108(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+2112(SB)/4, $0x3f000000
+DATA vecConstf32avx2<>+2116(SB)/4, $0x3e649ef9
+DATA vecConstf32avx2<>+2120(SB)/4, $0x3d8316f4
+DATA vecConstf32avx2<>+2124(SB)/4, $0x3c349e5e
+DATA vecConstf32avx2<>+2128(SB)/4, $0x3a86ea12
+DATA vecConstf32avx2<>+2132(SB)/4, $0x383b8077
+DATA vecConstf32avx2<>+2136(SB)/4, $0x354a4a3c
+DATA vecConstf32avx2<>+2140(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+2144(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2148(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2152(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2156(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2160(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2164(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2168(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2172(SB)/4, $0x3fa814b0
+DATA vecConstf32avx2<>+2176(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2180(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2184(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2188(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2192(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2196(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2200(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2204(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2208(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2212(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2216(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2220(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2224(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2228(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2232(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2236(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2240(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2244(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2248(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2252(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2256(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2260(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2264(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2268(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2272(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2276(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2280(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2284(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2288(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2292(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2296(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2300(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2304(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2308(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2312(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2316(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2320(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2324(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2328(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2332(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2336(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2340(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2344(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2348(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2352(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2356(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2360(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2364(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2368(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2372(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2376(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2380(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2384(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2388(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2392(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2396(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2400(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2404(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2408(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2412(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2416(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2420(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2424(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2428(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2432(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2436(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2440(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2444(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2448(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2452(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2456(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2460(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2464(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2468(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2472(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2476(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2480(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2484(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2488(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2492(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2496
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -34,6 +34,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS          (DX), Z7
@@ -117,6 +118,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS          (DX), Z7
@@ -148,6 +150,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS          (DX), Z7
@@ -231,6 +234,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS          (DX), Z7
@@ -317,6 +321,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS          (DX), Z2
@@ -431,18 +436,10 @@ ntloop:
 	VFMADD213PS      Z12, Z9, Z7
 	VFMADD213PS      Z15, Z14, Z10
 	VFMADD213PS      Z17, Z16, Z13
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z5, Z3
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z8, Z5
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z11, Z6
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z7
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z10, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z13
-	VORPS            Z2, Z4, Z4
-	VORPS            Z3, Z7, Z7
-	VORPS            Z5, Z10, Z10
-	VORPS            Z6, Z13, Z13
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z5, Z7
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z8, Z10
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z11, Z13
 	VMOVNTPS         Z4, (AX)
 	VMOVNTPS         Z7, 64(AX)
 	VMOVNTPS         Z10, 128(AX)
@@ -456,6 +453,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS          (DX), Z2
@@ -486,9 +484,7 @@ ntsingleloop:
 	VPSLLD           $0x17, Z3, Z3
 	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
-	VORPS            Z2, Z4, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
 	VMOVNTPS         Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -501,6 +497,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS          (DX), Z2
@@ -615,18 +612,10 @@ mainloop:
 	VFMADD213PS      Z12, Z9, Z7
 	VFMADD213PS      Z15, Z14, Z10
 	VFMADD213PS      Z17, Z16, Z13
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z5, Z3
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z8, Z5
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z11, Z6
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z7
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z10, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z13
-	VORPS            Z2, Z4, Z4
-	VORPS            Z3, Z7, Z7
-	VORPS            Z5, Z10, Z10
-	VORPS            Z6, Z13, Z13
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z5, Z7
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z8, Z10
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z11, Z13
 	VMOVUPS          Z4, (AX)
 	VMOVUPS          Z7, 64(AX)
 	VMOVUPS          Z10, 128(AX)
@@ -640,6 +629,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS          (DX), Z2
@@ -670,9 +660,7 @@ singleloop:
 	VPSLLD           $0x17, Z3, Z3
 	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
-	VORPS            Z2, Z4, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
 	VMOVUPS          Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -714,9 +702,7 @@ singledone:
 	VPSLLD           $0x17, Z3, Z3
 	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
 	VFMADD213PS      Z5, Z3, Z4
-	VANDPS.BCST      vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z4, Z4
-	VORPS            Z2, Z4, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
 	VMOVUPS          Z4, K1, (AX)
 
 next:
@@ -738,6 +724,9 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+124(SB), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+128(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -754,112 +743,101 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z2
-	VMOVUPS           64(DX), Z6
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z14
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z14, Z15
-	VMINPS            Z3, Z0, Z3
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
-	VADDPS            Z3, Z3, Z3
-	VADDPS            Z7, Z7, Z7
-	VADDPS            Z11, Z11, Z11
-	VADDPS            Z15, Z15, Z15
-	VMOVAPS           Z1, Z4
-	VMOVAPS           Z1, Z8
-	VMOVAPS           Z1, Z12
-	VMOVAPS           Z1, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z1, Z4, Z5
-	VSUBPS            Z1, Z8, Z9
-	VSUBPS            Z1, Z12, Z13
-	VSUBPS            Z1, Z16, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z20
-	VMULPS            Z3, Z3, Z9
-	VMULPS            Z7, Z7, Z17
-	VMULPS            Z11, Z11, Z19
-	VMULPS            Z15, Z15, Z21
-	VFMADD213PS       Z3, Z9, Z5
-	VFMADD213PS       Z7, Z17, Z13
-	VFMADD213PS       Z11, Z19, Z18
-	VFMADD213PS       Z15, Z21, Z20
-	VPSLLD            $0x17, Z4, Z4
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z12, Z12
-	VPSLLD            $0x17, Z16, Z16
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z8, Z7
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z9
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z16, Z11
-	VFMADD213PS       Z3, Z4, Z5
-	VFMADD213PS       Z7, Z8, Z13
-	VFMADD213PS       Z9, Z12, Z18
-	VFMADD213PS       Z11, Z16, Z20
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z13, Z4
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z18, Z7
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z20, Z8
-	VDIVPS            Z3, Z5, Z5
-	VDIVPS            Z4, Z13, Z13
-	VDIVPS            Z7, Z18, Z18
-	VDIVPS            Z8, Z20, Z20
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z6, Z3
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z4
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z14, Z6
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z13
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z18
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z20, Z20
-	VORPS             Z2, Z5, Z5
-	VORPS             Z3, Z13, Z13
-	VORPS             Z4, Z18, Z18
-	VORPS             Z6, Z20, Z20
-	VMOVNTPS          Z5, (AX)
-	VMOVNTPS          Z13, 64(AX)
-	VMOVNTPS          Z18, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z17, Z18
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z14, Z0, Z14
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z7
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z18, Z19
+	VSUBPS            Z1, Z7, Z8
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z20, Z18
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z16
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z18, Z23
+	VMULPS            Z6, Z6, Z12
+	VMULPS            Z10, Z10, Z20
+	VMULPS            Z14, Z14, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z10, Z10, Z10
+	VADDPS            Z14, Z14, Z14
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z6, Z12, Z8
+	VFMADD213PS       Z10, Z20, Z16
+	VFMADD213PS       Z14, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z15, Z15
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z7, Z6
+	VSUBPS            Z2, Z11, Z10
+	VSUBPS            Z2, Z15, Z12
+	VSUBPS            Z2, Z19, Z14
+	VFMADD213PS       Z6, Z7, Z8
+	VFMADD213PS       Z10, Z11, Z16
+	VFMADD213PS       Z12, Z15, Z21
+	VFMADD213PS       Z14, Z19, Z23
+	VADDPS            Z3, Z8, Z6
+	VADDPS            Z3, Z16, Z7
+	VADDPS            Z3, Z21, Z10
+	VADDPS            Z3, Z23, Z11
+	VDIVPS            Z6, Z8, Z8
+	VDIVPS            Z7, Z16, Z16
+	VDIVPS            Z10, Z21, Z21
+	VDIVPS            Z11, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z9, Z16
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z13, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z17, Z23
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z16, 64(AX)
+	VMOVNTPS          Z21, 128(AX)
+	VMOVNTPS          Z23, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -869,34 +847,32 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z2
+	VMOVUPS           (DX), Z5
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS            Z3, Z0, Z3
-	VADDPS            Z3, Z3, Z3
-	VMOVAPS           Z1, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z1, Z4, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VMULPS            Z3, Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
-	VFMADD213PS       Z3, Z4, Z5
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
-	VDIVPS            Z3, Z5, Z5
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
-	VORPS             Z2, Z5, Z5
-	VMOVNTPS          Z5, (AX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -908,112 +884,101 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z2
-	VMOVUPS           64(DX), Z6
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z14
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z6, Z7
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z10, Z11
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z14, Z15
-	VMINPS            Z3, Z0, Z3
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
-	VADDPS            Z3, Z3, Z3
-	VADDPS            Z7, Z7, Z7
-	VADDPS            Z11, Z11, Z11
-	VADDPS            Z15, Z15, Z15
-	VMOVAPS           Z1, Z4
-	VMOVAPS           Z1, Z8
-	VMOVAPS           Z1, Z12
-	VMOVAPS           Z1, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z11, Z12
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z1, Z4, Z5
-	VSUBPS            Z1, Z8, Z9
-	VSUBPS            Z1, Z12, Z13
-	VSUBPS            Z1, Z16, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z13, Z11
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z13
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z20
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z11, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z20
-	VMULPS            Z3, Z3, Z9
-	VMULPS            Z7, Z7, Z17
-	VMULPS            Z11, Z11, Z19
-	VMULPS            Z15, Z15, Z21
-	VFMADD213PS       Z3, Z9, Z5
-	VFMADD213PS       Z7, Z17, Z13
-	VFMADD213PS       Z11, Z19, Z18
-	VFMADD213PS       Z15, Z21, Z20
-	VPSLLD            $0x17, Z4, Z4
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z12, Z12
-	VPSLLD            $0x17, Z16, Z16
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z8, Z7
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z9
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z16, Z11
-	VFMADD213PS       Z3, Z4, Z5
-	VFMADD213PS       Z7, Z8, Z13
-	VFMADD213PS       Z9, Z12, Z18
-	VFMADD213PS       Z11, Z16, Z20
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z13, Z4
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z18, Z7
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z20, Z8
-	VDIVPS            Z3, Z5, Z5
-	VDIVPS            Z4, Z13, Z13
-	VDIVPS            Z7, Z18, Z18
-	VDIVPS            Z8, Z20, Z20
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z6, Z3
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z4
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z14, Z6
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z13
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z18
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z20, Z20
-	VORPS             Z2, Z5, Z5
-	VORPS             Z3, Z13, Z13
-	VORPS             Z4, Z18, Z18
-	VORPS             Z6, Z20, Z20
-	VMOVUPS           Z5, (AX)
-	VMOVUPS           Z13, 64(AX)
-	VMOVUPS           Z18, 128(AX)
-	VMOVUPS           Z20, 192(AX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z17, Z18
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z14, Z0, Z14
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z7
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z18, Z19
+	VSUBPS            Z1, Z7, Z8
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z20, Z18
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z16
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z18, Z23
+	VMULPS            Z6, Z6, Z12
+	VMULPS            Z10, Z10, Z20
+	VMULPS            Z14, Z14, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z10, Z10, Z10
+	VADDPS            Z14, Z14, Z14
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z6, Z12, Z8
+	VFMADD213PS       Z10, Z20, Z16
+	VFMADD213PS       Z14, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z15, Z15
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z7, Z6
+	VSUBPS            Z2, Z11, Z10
+	VSUBPS            Z2, Z15, Z12
+	VSUBPS            Z2, Z19, Z14
+	VFMADD213PS       Z6, Z7, Z8
+	VFMADD213PS       Z10, Z11, Z16
+	VFMADD213PS       Z12, Z15, Z21
+	VFMADD213PS       Z14, Z19, Z23
+	VADDPS            Z3, Z8, Z6
+	VADDPS            Z3, Z16, Z7
+	VADDPS            Z3, Z21, Z10
+	VADDPS            Z3, Z23, Z11
+	VDIVPS            Z6, Z8, Z8
+	VDIVPS            Z7, Z16, Z16
+	VDIVPS            Z10, Z21, Z21
+	VDIVPS            Z11, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z9, Z16
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z13, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z17, Z23
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z16, 64(AX)
+	VMOVUPS           Z21, 128(AX)
+	VMOVUPS           Z23, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -1023,34 +988,32 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z2
+	VMOVUPS           (DX), Z5
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS            Z3, Z0, Z3
-	VADDPS            Z3, Z3, Z3
-	VMOVAPS           Z1, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z1, Z4, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VMULPS            Z3, Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
-	VFMADD213PS       Z3, Z4, Z5
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
-	VDIVPS            Z3, Z5, Z5
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
-	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, (AX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -1063,32 +1026,29 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z2
+	VMOVUPS.Z         (DX), K1, Z5
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS            Z3, Z0, Z3
-	VADDPS            Z3, Z3, Z3
-	VMOVAPS           Z1, Z4
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z3, Z4
-	VSUBPS            Z1, Z4, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z5, Z3
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z5, Z3
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z3, Z5
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z3, Z5
-	VMULPS            Z3, Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VPSLLD            $0x17, Z4, Z4
-	VSUBPS.BCST       vecConstf32avx512<>+12(SB), Z4, Z3
-	VFMADD213PS       Z3, Z4, Z5
-	VADDPS.BCST       vecConstf32avx512<>+128(SB), Z5, Z3
-	VDIVPS            Z3, Z5, Z5
-	VANDPS.BCST       vecConstf32avx512<>+120(SB), Z2, Z2
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z5
-	VORPS             Z2, Z5, Z5
-	VMOVUPS           Z5, K1, (AX)
+	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VMOVUPS           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1107,7 +1067,7 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -1124,6 +1084,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z1
@@ -1159,6 +1120,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z1
@@ -1175,6 +1137,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z1
@@ -1210,6 +1173,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z1
@@ -1248,13 +1212,14 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+136(SB), Z1
-	VMOVUPS      vecConstf32avx512<>+140(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+204(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+268(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+332(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+396(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+164(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+172(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+236(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+300(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+364(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -1271,88 +1236,85 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVNTPS         Z7, (AX)
-	VMOVNTPS         Z9, 64(AX)
-	VMOVNTPS         Z11, 128(AX)
-	VMOVNTPS         Z26, 192(AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
@@ -1362,28 +1324,28 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVNTPS         Z7, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVNTPS         Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
@@ -1395,88 +1357,85 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVUPS          Z7, (AX)
-	VMOVUPS          Z9, 64(AX)
-	VMOVUPS          Z11, 128(AX)
-	VMOVUPS          Z26, 192(AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          Z10, 64(AX)
+	VMOVUPS          Z12, 128(AX)
+	VMOVUPS          Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
@@ -1486,28 +1445,28 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
@@ -1520,26 +1479,25 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z7
+	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, K1, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1550,7 +1508,7 @@ next:
 	RET
 
 // func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1558,9 +1516,12 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+468(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -1577,120 +1538,101 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
 	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z9, Z2, Z9
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z6
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z6, Z7
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z6, Z6
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z6, Z7, Z7
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z11, Z0, Z10
+	VMINPS            Z15, Z0, Z14
+	VMINPS            Z19, Z0, Z18
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
+	VFMADD213PS       Z2, Z6, Z9
+	VFMADD213PS       Z2, Z10, Z13
+	VFMADD213PS       Z2, Z14, Z17
+	VFMADD213PS       Z2, Z18, Z21
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z14, Z17, Z17
+	VMULPS            Z18, Z21, Z21
+	VPERMPS           Z5, Z8, Z6
+	VPERMPS           Z5, Z12, Z10
+	VPERMPS           Z5, Z16, Z14
+	VPERMPS           Z5, Z20, Z18
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z6, Z6
+	VPADDD            Z12, Z10, Z10
+	VPADDD            Z16, Z14, Z14
+	VPADDD            Z20, Z18, Z18
+	VFMADD213PS       Z6, Z6, Z9
+	VFMADD213PS       Z10, Z10, Z13
+	VFMADD213PS       Z14, Z14, Z17
+	VFMADD213PS       Z18, Z18, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z6
+	VRCP14PS          Z13, Z10
+	VRCP14PS          Z17, Z14
+	VRCP14PS          Z21, Z18
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z9, Z8
+	VFNMADD231PS      Z10, Z13, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFNMADD231PS      Z18, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	VFMADD213PS       Z18, Z18, Z20
+	VMULPS            Z7, Z8, Z8
 	VMULPS            Z11, Z12, Z12
-	VMULPS            Z16, Z17, Z17
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z11, Z16
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z7, Z6
-	VMULPS            Z16, Z12, Z15
-	VMULPS            Z23, Z17, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z7, Z7
-	VMOVAPS           Z12, Z12
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z7
-	VFNMADD231PS      Z15, Z11, Z12
-	VFNMADD231PS      Z21, Z20, Z17
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z7, Z6
-	VFMADD231PS       Z16, Z12, Z15
-	VFMADD231PS       Z23, Z17, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z8, Z0, Z5
-	VMAXPS            Z13, Z0, Z7
-	VMAXPS            Z18, Z0, Z8
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z15, Z9, Z5
-	VFNMADD231PS      Z21, Z14, Z7
-	VFNMADD231PS      Z25, Z19, Z8
-	VMOVNTPS          Z3, (AX)
-	VMOVNTPS          Z5, 64(AX)
-	VMOVNTPS          Z7, 128(AX)
-	VMOVNTPS          Z8, 192(AX)
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z19, Z20, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -1700,36 +1642,32 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVNTPS          Z3, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -1741,120 +1679,101 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
 	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z9, Z2, Z9
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z6
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z6, Z7
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z6, Z6
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z6, Z7, Z7
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z11, Z0, Z10
+	VMINPS            Z15, Z0, Z14
+	VMINPS            Z19, Z0, Z18
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
+	VFMADD213PS       Z2, Z6, Z9
+	VFMADD213PS       Z2, Z10, Z13
+	VFMADD213PS       Z2, Z14, Z17
+	VFMADD213PS       Z2, Z18, Z21
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z14, Z17, Z17
+	VMULPS            Z18, Z21, Z21
+	VPERMPS           Z5, Z8, Z6
+	VPERMPS           Z5, Z12, Z10
+	VPERMPS           Z5, Z16, Z14
+	VPERMPS           Z5, Z20, Z18
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z6, Z6
+	VPADDD            Z12, Z10, Z10
+	VPADDD            Z16, Z14, Z14
+	VPADDD            Z20, Z18, Z18
+	VFMADD213PS       Z6, Z6, Z9
+	VFMADD213PS       Z10, Z10, Z13
+	VFMADD213PS       Z14, Z14, Z17
+	VFMADD213PS       Z18, Z18, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z6
+	VRCP14PS          Z13, Z10
+	VRCP14PS          Z17, Z14
+	VRCP14PS          Z21, Z18
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z9, Z8
+	VFNMADD231PS      Z10, Z13, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFNMADD231PS      Z18, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	VFMADD213PS       Z18, Z18, Z20
+	VMULPS            Z7, Z8, Z8
 	VMULPS            Z11, Z12, Z12
-	VMULPS            Z16, Z17, Z17
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z11, Z16
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z7, Z6
-	VMULPS            Z16, Z12, Z15
-	VMULPS            Z23, Z17, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z7, Z7
-	VMOVAPS           Z12, Z12
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z7
-	VFNMADD231PS      Z15, Z11, Z12
-	VFNMADD231PS      Z21, Z20, Z17
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z7, Z6
-	VFMADD231PS       Z16, Z12, Z15
-	VFMADD231PS       Z23, Z17, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z8, Z0, Z5
-	VMAXPS            Z13, Z0, Z7
-	VMAXPS            Z18, Z0, Z8
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z15, Z9, Z5
-	VFNMADD231PS      Z21, Z14, Z7
-	VFNMADD231PS      Z25, Z19, Z8
-	VMOVUPS           Z3, (AX)
-	VMOVUPS           Z5, 64(AX)
-	VMOVUPS           Z7, 128(AX)
-	VMOVUPS           Z8, 192(AX)
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z19, Z20, Z20
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z12, 64(AX)
+	VMOVUPS           Z16, 128(AX)
+	VMOVUPS           Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -1864,36 +1783,32 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -1906,34 +1821,29 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z3
+	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, K1, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1969,6 +1879,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z1
@@ -2004,6 +1915,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z1
@@ -2020,6 +1932,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z1
@@ -2055,6 +1968,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z1
@@ -2111,6 +2025,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z2
@@ -2154,6 +2069,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z2
@@ -2171,6 +2087,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z2
@@ -2214,6 +2131,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z2
@@ -2276,6 +2194,7 @@ row:
 	JNE          main
 	SUBQ         $+128, CX
 	JLT          ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z2
@@ -2319,6 +2238,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z2
@@ -2336,6 +2256,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z2
@@ -2379,6 +2300,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z2
@@ -2439,6 +2361,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -2483,6 +2406,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -2501,6 +2425,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -2545,6 +2470,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -2589,7 +2515,7 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -2608,6 +2534,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z1
@@ -2660,6 +2587,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z1
@@ -2679,6 +2607,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z1
@@ -2731,6 +2660,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z1
@@ -2777,13 +2707,14 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+136(SB), Z1
-	VMOVUPS      vecConstf32avx512<>+140(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+204(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+268(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+332(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+396(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+164(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+172(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+236(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+300(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+364(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -2802,96 +2733,93 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VMOVUPS          (R9), Z8
-	VMOVUPS          64(R9), Z10
-	VMOVUPS          128(R9), Z12
-	VMOVUPS          192(R9), Z14
-	VADDPS           Z8, Z7, Z7
-	VADDPS           Z10, Z9, Z9
-	VADDPS           Z12, Z11, Z11
-	VADDPS           Z14, Z13, Z13
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVNTPS         Z7, (AX)
-	VMOVNTPS         Z9, 64(AX)
-	VMOVNTPS         Z11, 128(AX)
-	VMOVNTPS         Z26, 192(AX)
+	VMOVUPS          (R9), Z9
+	VMOVUPS          64(R9), Z11
+	VMOVUPS          128(R9), Z13
+	VMOVUPS          192(R9), Z15
+	VADDPS           Z9, Z8, Z8
+	VADDPS           Z11, Z10, Z10
+	VADDPS           Z13, Z12, Z12
+	VADDPS           Z15, Z14, Z14
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
@@ -2902,30 +2830,30 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VMOVUPS          (R9), Z8
-	VADDPS           Z8, Z7, Z7
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVNTPS         Z7, (AX)
+	VMOVUPS          (R9), Z9
+	VADDPS           Z9, Z8, Z8
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVNTPS         Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	ADDQ             $+64, R9
@@ -2938,96 +2866,93 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VMOVUPS          (R9), Z8
-	VMOVUPS          64(R9), Z10
-	VMOVUPS          128(R9), Z12
-	VMOVUPS          192(R9), Z14
-	VADDPS           Z8, Z7, Z7
-	VADDPS           Z10, Z9, Z9
-	VADDPS           Z12, Z11, Z11
-	VADDPS           Z14, Z13, Z13
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVUPS          Z7, (AX)
-	VMOVUPS          Z9, 64(AX)
-	VMOVUPS          Z11, 128(AX)
-	VMOVUPS          Z26, 192(AX)
+	VMOVUPS          (R9), Z9
+	VMOVUPS          64(R9), Z11
+	VMOVUPS          128(R9), Z13
+	VMOVUPS          192(R9), Z15
+	VADDPS           Z9, Z8, Z8
+	VADDPS           Z11, Z10, Z10
+	VADDPS           Z13, Z12, Z12
+	VADDPS           Z15, Z14, Z14
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          Z10, 64(AX)
+	VMOVUPS          Z12, 128(AX)
+	VMOVUPS          Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	ADDQ             $+256, R9
@@ -3038,30 +2963,30 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VMOVUPS          (R9), Z8
-	VADDPS           Z8, Z7, Z7
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, (AX)
+	VMOVUPS          (R9), Z9
+	VADDPS           Z9, Z8, Z8
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	ADDQ             $+64, R9
@@ -3075,28 +3000,27 @@ singledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	VMOVUPS.Z        (DX), K1, Z7
+	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
-	VMOVUPS.Z        (R9), K1, Z8
-	VADDPS           Z8, Z7, Z7
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+464(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, K1, (AX)
+	VMOVUPS.Z        (R9), K1, Z9
+	VADDPS           Z9, Z8, Z8
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -3108,7 +3032,7 @@ next:
 	RET
 
 // func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3118,9 +3042,12 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+468(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -3139,128 +3066,109 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z5
-	VMOVUPS           128(DX), Z7
-	VMOVUPS           192(DX), Z9
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z12
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPS           (R9), Z4
-	VMOVUPS           64(R9), Z6
-	VMOVUPS           128(R9), Z8
-	VMOVUPS           192(R9), Z10
-	VADDPS            Z4, Z3, Z3
-	VADDPS            Z6, Z5, Z5
-	VADDPS            Z8, Z7, Z7
-	VADDPS            Z10, Z9, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z11
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z15
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z11, Z2, Z11
-	VMINPS            Z15, Z2, Z15
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z11, Z12
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z15, Z16
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z8
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z17
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z8, Z10
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z17, Z18
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z17, Z17
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z8, Z10, Z10
-	VMULPS            Z13, Z14, Z14
-	VMULPS            Z17, Z18, Z18
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z10, Z6
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z14, Z13
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z18, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z6, Z12
-	VRCP14PS          Z13, Z17
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z12, Z10, Z8
-	VMULPS            Z17, Z14, Z16
-	VMULPS            Z23, Z18, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z10, Z10
-	VMOVAPS           Z14, Z14
-	VMOVAPS           Z18, Z18
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z8, Z6, Z10
-	VFNMADD231PS      Z16, Z13, Z14
-	VFNMADD231PS      Z21, Z20, Z18
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z12, Z10, Z8
-	VFMADD231PS       Z17, Z14, Z16
-	VFMADD231PS       Z23, Z18, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z5, Z0, Z5
-	VMAXPS            Z7, Z0, Z6
-	VMAXPS            Z9, Z0, Z7
-	VFNMADD231PS      Z8, Z4, Z3
-	VFNMADD231PS      Z16, Z11, Z5
-	VFNMADD231PS      Z21, Z15, Z6
-	VFNMADD231PS      Z25, Z19, Z7
-	VMOVNTPS          Z3, (AX)
-	VMOVNTPS          Z5, 64(AX)
-	VMOVNTPS          Z6, 128(AX)
-	VMOVNTPS          Z7, 192(AX)
+	VMOVUPS           (R9), Z7
+	VMOVUPS           64(R9), Z9
+	VMOVUPS           128(R9), Z11
+	VMOVUPS           192(R9), Z13
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z9, Z8, Z8
+	VADDPS            Z11, Z10, Z10
+	VADDPS            Z13, Z12, Z12
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z8, Z1, Z13
+	VMAXPS            Z10, Z1, Z16
+	VMAXPS            Z12, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z13, Z0, Z8
+	VMINPS            Z16, Z0, Z10
+	VMINPS            Z19, Z0, Z12
+	VMOVAPS           Z3, Z9
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z20
+	VSUBPS            Z3, Z9, Z11
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z12
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z21
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z10, Z18
+	VFMADD213PS       Z2, Z12, Z21
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z10, Z18, Z18
+	VMULPS            Z12, Z21, Z21
+	VPERMPS           Z5, Z9, Z6
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z17, Z10
+	VPERMPS           Z5, Z20, Z12
+	VPSLLD            $0x13, Z9, Z9
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z9, Z6, Z6
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z17, Z10, Z10
+	VPADDD            Z20, Z12, Z12
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z10, Z10, Z18
+	VFMADD213PS       Z12, Z12, Z21
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z15, Z9
+	VRCP14PS          Z18, Z12
+	VRCP14PS          Z21, Z17
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z11, Z8
+	VFNMADD231PS      Z9, Z15, Z10
+	VFNMADD231PS      Z12, Z18, Z14
+	VFNMADD231PS      Z17, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z9, Z9, Z10
+	VFMADD213PS       Z12, Z12, Z14
+	VFMADD213PS       Z17, Z17, Z20
+	VMULPS            Z7, Z8, Z8
+	VMULPS            Z13, Z10, Z10
+	VMULPS            Z16, Z14, Z14
+	VMULPS            Z19, Z20, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z10, 64(AX)
+	VMOVNTPS          Z14, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -3271,38 +3179,34 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VMOVUPS           (R9), Z4
-	VADDPS            Z4, Z3, Z3
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVNTPS          Z3, (AX)
+	VMOVUPS           (R9), Z7
+	VADDPS            Z7, Z6, Z6
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -3315,128 +3219,109 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z5
-	VMOVUPS           128(DX), Z7
-	VMOVUPS           192(DX), Z9
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z12
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPS           (R9), Z4
-	VMOVUPS           64(R9), Z6
-	VMOVUPS           128(R9), Z8
-	VMOVUPS           192(R9), Z10
-	VADDPS            Z4, Z3, Z3
-	VADDPS            Z6, Z5, Z5
-	VADDPS            Z8, Z7, Z7
-	VADDPS            Z10, Z9, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z11
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z7, Z15
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z11, Z2, Z11
-	VMINPS            Z15, Z2, Z15
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z6
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z11, Z12
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z15, Z16
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z8
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z17
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z6, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z16, Z17
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z8, Z10
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z17, Z18
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z10, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z18, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z10, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z18, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z10
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z14
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z18
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z6, Z10
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z17, Z17
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z8, Z10, Z10
-	VMULPS            Z13, Z14, Z14
-	VMULPS            Z17, Z18, Z18
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z10, Z6
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z14, Z13
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z18, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z6, Z12
-	VRCP14PS          Z13, Z17
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z12, Z10, Z8
-	VMULPS            Z17, Z14, Z16
-	VMULPS            Z23, Z18, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z10, Z10
-	VMOVAPS           Z14, Z14
-	VMOVAPS           Z18, Z18
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z8, Z6, Z10
-	VFNMADD231PS      Z16, Z13, Z14
-	VFNMADD231PS      Z21, Z20, Z18
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z12, Z10, Z8
-	VFMADD231PS       Z17, Z14, Z16
-	VFMADD231PS       Z23, Z18, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z5, Z0, Z5
-	VMAXPS            Z7, Z0, Z6
-	VMAXPS            Z9, Z0, Z7
-	VFNMADD231PS      Z8, Z4, Z3
-	VFNMADD231PS      Z16, Z11, Z5
-	VFNMADD231PS      Z21, Z15, Z6
-	VFNMADD231PS      Z25, Z19, Z7
-	VMOVUPS           Z3, (AX)
-	VMOVUPS           Z5, 64(AX)
-	VMOVUPS           Z6, 128(AX)
-	VMOVUPS           Z7, 192(AX)
+	VMOVUPS           (R9), Z7
+	VMOVUPS           64(R9), Z9
+	VMOVUPS           128(R9), Z11
+	VMOVUPS           192(R9), Z13
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z9, Z8, Z8
+	VADDPS            Z11, Z10, Z10
+	VADDPS            Z13, Z12, Z12
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z8, Z1, Z13
+	VMAXPS            Z10, Z1, Z16
+	VMAXPS            Z12, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z13, Z0, Z8
+	VMINPS            Z16, Z0, Z10
+	VMINPS            Z19, Z0, Z12
+	VMOVAPS           Z3, Z9
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z20
+	VSUBPS            Z3, Z9, Z11
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z12
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z21
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z10, Z18
+	VFMADD213PS       Z2, Z12, Z21
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z10, Z18, Z18
+	VMULPS            Z12, Z21, Z21
+	VPERMPS           Z5, Z9, Z6
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z17, Z10
+	VPERMPS           Z5, Z20, Z12
+	VPSLLD            $0x13, Z9, Z9
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z9, Z6, Z6
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z17, Z10, Z10
+	VPADDD            Z20, Z12, Z12
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z10, Z10, Z18
+	VFMADD213PS       Z12, Z12, Z21
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z15, Z9
+	VRCP14PS          Z18, Z12
+	VRCP14PS          Z21, Z17
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z11, Z8
+	VFNMADD231PS      Z9, Z15, Z10
+	VFNMADD231PS      Z12, Z18, Z14
+	VFNMADD231PS      Z17, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z9, Z9, Z10
+	VFMADD213PS       Z12, Z12, Z14
+	VFMADD213PS       Z17, Z17, Z20
+	VMULPS            Z7, Z8, Z8
+	VMULPS            Z13, Z10, Z10
+	VMULPS            Z16, Z14, Z14
+	VMULPS            Z19, Z20, Z20
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z10, 64(AX)
+	VMOVUPS           Z14, 128(AX)
+	VMOVUPS           Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -3447,38 +3332,34 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VMOVUPS           (R9), Z4
-	VADDPS            Z4, Z3, Z3
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, (AX)
+	VMOVUPS           (R9), Z7
+	VADDPS            Z7, Z6, Z6
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -3492,36 +3373,31 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPS.Z         (DX), K1, Z3
+	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
-	VMOVUPS.Z         (R9), K1, Z4
-	VADDPS            Z4, Z3, Z3
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           Z3, K1, (AX)
+	VMOVUPS.Z         (R9), K1, Z7
+	VADDPS            Z7, Z6, Z6
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -3533,7 +3409,7 @@ next:
 	RET
 
 // func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -3543,9 +3419,12 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+468(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -3564,128 +3443,109 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
 	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z9, Z2, Z9
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z6
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z6, Z7
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z6, Z6
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z6, Z7, Z7
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z11, Z0, Z10
+	VMINPS            Z15, Z0, Z14
+	VMINPS            Z19, Z0, Z18
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
+	VFMADD213PS       Z2, Z6, Z9
+	VFMADD213PS       Z2, Z10, Z13
+	VFMADD213PS       Z2, Z14, Z17
+	VFMADD213PS       Z2, Z18, Z21
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z14, Z17, Z17
+	VMULPS            Z18, Z21, Z21
+	VPERMPS           Z5, Z8, Z6
+	VPERMPS           Z5, Z12, Z10
+	VPERMPS           Z5, Z16, Z14
+	VPERMPS           Z5, Z20, Z18
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z6, Z6
+	VPADDD            Z12, Z10, Z10
+	VPADDD            Z16, Z14, Z14
+	VPADDD            Z20, Z18, Z18
+	VFMADD213PS       Z6, Z6, Z9
+	VFMADD213PS       Z10, Z10, Z13
+	VFMADD213PS       Z14, Z14, Z17
+	VFMADD213PS       Z18, Z18, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z6
+	VRCP14PS          Z13, Z10
+	VRCP14PS          Z17, Z14
+	VRCP14PS          Z21, Z18
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z9, Z8
+	VFNMADD231PS      Z10, Z13, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFNMADD231PS      Z18, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	VFMADD213PS       Z18, Z18, Z20
+	VMULPS            Z7, Z8, Z8
 	VMULPS            Z11, Z12, Z12
-	VMULPS            Z16, Z17, Z17
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z11, Z16
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z7, Z6
-	VMULPS            Z16, Z12, Z15
-	VMULPS            Z23, Z17, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z7, Z7
-	VMOVAPS           Z12, Z12
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z7
-	VFNMADD231PS      Z15, Z11, Z12
-	VFNMADD231PS      Z21, Z20, Z17
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z7, Z6
-	VFMADD231PS       Z16, Z12, Z15
-	VFMADD231PS       Z23, Z17, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z8, Z0, Z5
-	VMAXPS            Z13, Z0, Z7
-	VMAXPS            Z18, Z0, Z8
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z15, Z9, Z5
-	VFNMADD231PS      Z21, Z14, Z7
-	VFNMADD231PS      Z25, Z19, Z8
-	VMOVUPS           (R9), Z4
-	VMOVUPS           64(R9), Z6
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z19, Z20, Z20
+	VMOVUPS           (R9), Z6
+	VMOVUPS           64(R9), Z7
 	VMOVUPS           128(R9), Z9
 	VMOVUPS           192(R9), Z10
-	VMULPS            Z4, Z3, Z3
-	VMULPS            Z6, Z5, Z5
-	VMULPS            Z9, Z7, Z7
-	VMULPS            Z10, Z8, Z8
-	VMOVNTPS          Z3, (AX)
-	VMOVNTPS          Z5, 64(AX)
-	VMOVNTPS          Z7, 128(AX)
-	VMOVNTPS          Z8, 192(AX)
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z7, Z12, Z12
+	VMULPS            Z9, Z16, Z16
+	VMULPS            Z10, Z20, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -3696,38 +3556,34 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           (R9), Z4
-	VMULPS            Z4, Z3, Z3
-	VMOVNTPS          Z3, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           (R9), Z6
+	VMULPS            Z6, Z8, Z8
+	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -3740,128 +3596,109 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z3
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
 	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z18, Z19
-	VMINPS            Z4, Z2, Z4
-	VMINPS            Z9, Z2, Z9
-	VMINPS            Z14, Z2, Z14
-	VMINPS            Z19, Z2, Z19
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z9, Z10
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z14, Z15
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z19, Z20
-	VMOVAPS           Z1, Z6
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z21
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z20, Z21
-	VSUBPS            Z1, Z6, Z7
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z21, Z22
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z22, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z22, Z20
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z17
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z20, Z22
-	VPSLLD            $0x17, Z6, Z6
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z21, Z21
-	VMULPS            Z6, Z7, Z7
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z6
+	VMINPS            Z11, Z0, Z10
+	VMINPS            Z15, Z0, Z14
+	VMINPS            Z19, Z0, Z18
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
+	VFMADD213PS       Z2, Z6, Z9
+	VFMADD213PS       Z2, Z10, Z13
+	VFMADD213PS       Z2, Z14, Z17
+	VFMADD213PS       Z2, Z18, Z21
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z14, Z17, Z17
+	VMULPS            Z18, Z21, Z21
+	VPERMPS           Z5, Z8, Z6
+	VPERMPS           Z5, Z12, Z10
+	VPERMPS           Z5, Z16, Z14
+	VPERMPS           Z5, Z20, Z18
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z6, Z6
+	VPADDD            Z12, Z10, Z10
+	VPADDD            Z16, Z14, Z14
+	VPADDD            Z20, Z18, Z18
+	VFMADD213PS       Z6, Z6, Z9
+	VFMADD213PS       Z10, Z10, Z13
+	VFMADD213PS       Z14, Z14, Z17
+	VFMADD213PS       Z18, Z18, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z6
+	VRCP14PS          Z13, Z10
+	VRCP14PS          Z17, Z14
+	VRCP14PS          Z21, Z18
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z6, Z9, Z8
+	VFNMADD231PS      Z10, Z13, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFNMADD231PS      Z18, Z21, Z20
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	VFMADD213PS       Z18, Z18, Z20
+	VMULPS            Z7, Z8, Z8
 	VMULPS            Z11, Z12, Z12
-	VMULPS            Z16, Z17, Z17
-	VMULPS            Z21, Z22, Z22
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z12, Z11
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z17, Z20
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z22, Z24
-	VRCP14PS          Z5, Z10
-	VRCP14PS          Z11, Z16
-	VRCP14PS          Z20, Z23
-	VRCP14PS          Z24, Z26
-	VMULPS            Z10, Z7, Z6
-	VMULPS            Z16, Z12, Z15
-	VMULPS            Z23, Z17, Z21
-	VMULPS            Z26, Z22, Z25
-	VMOVAPS           Z7, Z7
-	VMOVAPS           Z12, Z12
-	VMOVAPS           Z17, Z17
-	VMOVAPS           Z22, Z22
-	VFNMADD231PS      Z6, Z5, Z7
-	VFNMADD231PS      Z15, Z11, Z12
-	VFNMADD231PS      Z21, Z20, Z17
-	VFNMADD231PS      Z25, Z24, Z22
-	VFMADD231PS       Z10, Z7, Z6
-	VFMADD231PS       Z16, Z12, Z15
-	VFMADD231PS       Z23, Z17, Z21
-	VFMADD231PS       Z26, Z22, Z25
-	VMAXPS            Z3, Z0, Z3
-	VMAXPS            Z8, Z0, Z5
-	VMAXPS            Z13, Z0, Z7
-	VMAXPS            Z18, Z0, Z8
-	VFNMADD231PS      Z6, Z4, Z3
-	VFNMADD231PS      Z15, Z9, Z5
-	VFNMADD231PS      Z21, Z14, Z7
-	VFNMADD231PS      Z25, Z19, Z8
-	VMOVUPS           (R9), Z4
-	VMOVUPS           64(R9), Z6
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z19, Z20, Z20
+	VMOVUPS           (R9), Z6
+	VMOVUPS           64(R9), Z7
 	VMOVUPS           128(R9), Z9
 	VMOVUPS           192(R9), Z10
-	VMULPS            Z4, Z3, Z3
-	VMULPS            Z6, Z5, Z5
-	VMULPS            Z9, Z7, Z7
-	VMULPS            Z10, Z8, Z8
-	VMOVUPS           Z3, (AX)
-	VMOVUPS           Z5, 64(AX)
-	VMOVUPS           Z7, 128(AX)
-	VMOVUPS           Z8, 192(AX)
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z7, Z12, Z12
+	VMULPS            Z9, Z16, Z16
+	VMULPS            Z10, Z20, Z20
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z12, 64(AX)
+	VMOVUPS           Z16, 128(AX)
+	VMOVUPS           Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -3872,38 +3709,34 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z3
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS           (R9), Z4
-	VMULPS            Z4, Z3, Z3
-	VMOVUPS           Z3, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS           (R9), Z6
+	VMULPS            Z6, Z8, Z8
+	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -3917,36 +3750,31 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPS.Z         (DX), K1, Z3
+	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z3, Z4
-	VMINPS            Z4, Z2, Z4
-	VORPS.BCST        vecConstf32avx512<>+120(SB), Z4, Z5
-	VMOVAPS           Z1, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z1, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VADDPS.BCST       vecConstf32avx512<>+12(SB), Z7, Z5
-	VRCP14PS          Z5, Z8
-	VMULPS            Z8, Z7, Z6
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z6, Z5, Z7
-	VFMADD231PS       Z8, Z7, Z6
-	VMAXPS            Z3, Z0, Z3
-	VFNMADD231PS      Z6, Z4, Z3
-	VMOVUPS.Z         (R9), K1, Z4
-	VMULPS            Z4, Z3, Z3
-	VMOVUPS           Z3, K1, (AX)
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z6
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
+	VFMADD213PS       Z2, Z6, Z9
+	VMULPS            Z6, Z9, Z9
+	VPERMPS           Z5, Z8, Z6
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z9
+	VADDPS            Z2, Z9, Z9
+	VRCP14PS          Z9, Z6
+	VMOVAPS           Z2, Z8
+	VFNMADD231PS      Z6, Z9, Z8
+	VFMADD213PS       Z6, Z6, Z8
+	VMULPS            Z7, Z8, Z8
+	VMOVUPS.Z         (R9), K1, Z6
+	VMULPS            Z6, Z8, Z8
+	VMOVUPS           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -3986,6 +3814,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -4030,6 +3859,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -4048,6 +3878,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -4092,6 +3923,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -4154,6 +3986,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -4198,6 +4031,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -4216,6 +4050,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -4260,6 +4095,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -4322,6 +4158,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -4366,6 +4203,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -4384,6 +4222,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -4428,6 +4267,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -4490,6 +4330,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -4534,6 +4375,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -4552,6 +4394,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -4596,6 +4439,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -4658,6 +4502,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (DX), Z0
@@ -4710,6 +4555,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (DX), Z0
@@ -4729,6 +4575,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
@@ -4781,6 +4628,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (DX), Z0
@@ -4845,6 +4693,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (DX), Z0
@@ -4897,6 +4746,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (DX), Z0
@@ -4916,6 +4766,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
@@ -4968,6 +4819,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (DX), Z0
@@ -5012,13 +4864,14 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+472(SB), Z1
-	VMOVUPS      vecConstf32avx512<>+476(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+540(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+604(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+668(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+732(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+580(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+584(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+648(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+712(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+776(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+840(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -5035,88 +4888,85 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVNTPS         Z7, (AX)
-	VMOVNTPS         Z9, 64(AX)
-	VMOVNTPS         Z11, 128(AX)
-	VMOVNTPS         Z26, 192(AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
@@ -5126,28 +4976,28 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVNTPS         Z7, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVNTPS         Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
@@ -5159,88 +5009,85 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z13, Z14
-	VMINPS           Z8, Z1, Z8
-	VMINPS           Z10, Z1, Z10
-	VMINPS           Z12, Z1, Z12
-	VMINPS           Z14, Z1, Z14
-	VMAXPS           Z7, Z0, Z7
-	VMAXPS           Z9, Z0, Z9
-	VMAXPS           Z11, Z0, Z11
-	VMAXPS           Z13, Z0, Z26
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z27
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z13
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z10, Z18
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z12, Z22
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z14, Z27
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z13, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z18, Z19
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z22, Z23
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z27, Z28
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z15
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z10, Z19
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z12, Z23
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z14, Z28
-	VPERMPS          Z6, Z13, Z16
-	VPERMPS          Z6, Z18, Z20
-	VPERMPS          Z6, Z22, Z24
-	VPERMPS          Z6, Z27, Z29
-	VPERMPS          Z5, Z13, Z17
-	VPERMPS          Z5, Z18, Z21
-	VPERMPS          Z5, Z22, Z25
-	VPERMPS          Z5, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z4, Z13, Z17
-	VPERMPS          Z4, Z18, Z21
-	VPERMPS          Z4, Z22, Z25
-	VPERMPS          Z4, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z3, Z13, Z17
-	VPERMPS          Z3, Z18, Z21
-	VPERMPS          Z3, Z22, Z25
-	VPERMPS          Z3, Z27, Z30
-	VFMADD213PS      Z17, Z15, Z16
-	VFMADD213PS      Z21, Z19, Z20
-	VFMADD213PS      Z25, Z23, Z24
-	VFMADD213PS      Z30, Z28, Z29
-	VPERMPS          Z2, Z13, Z13
-	VPERMPS          Z2, Z18, Z17
-	VPERMPS          Z2, Z22, Z18
-	VPERMPS          Z2, Z27, Z21
-	VFMADD213PS      Z13, Z15, Z16
-	VFMADD213PS      Z17, Z19, Z20
-	VFMADD213PS      Z18, Z23, Z24
-	VFMADD213PS      Z21, Z28, Z29
-	VFNMADD231PS     Z16, Z8, Z7
-	VFNMADD231PS     Z20, Z10, Z9
-	VFNMADD231PS     Z24, Z12, Z11
-	VFNMADD231PS     Z29, Z14, Z26
-	VMOVUPS          Z7, (AX)
-	VMOVUPS          Z9, 64(AX)
-	VMOVUPS          Z11, 128(AX)
-	VMOVUPS          Z26, 192(AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          Z10, 64(AX)
+	VMOVUPS          Z12, 128(AX)
+	VMOVUPS          Z27, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+64, CX
@@ -5250,28 +5097,28 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z7
+	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+16, CX
@@ -5284,26 +5131,25 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z7
+	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z7, Z8
-	VMINPS           Z8, Z1, Z8
-	VMAXPS           Z7, Z0, Z7
-	VBROADCASTSS     vecConstf32avx512<>+460(SB), Z9
-	VFMADD231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z9
-	VSUBPS.BCST      vecConstf32avx512<>+460(SB), Z9, Z10
-	VFMSUB231PS.BCST vecConstf32avx512<>+796(SB), Z8, Z10
-	VPERMPS          Z6, Z9, Z11
-	VPERMPS          Z5, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z4, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z3, Z9, Z12
-	VFMADD213PS      Z12, Z10, Z11
-	VPERMPS          Z2, Z9, Z9
-	VFMADD213PS      Z9, Z10, Z11
-	VFNMADD231PS     Z11, Z8, Z7
-	VMOVUPS          Z7, K1, (AX)
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VMAXPS           Z8, Z0, Z8
+	VMOVAPS          Z2, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VSUBPS           Z2, Z10, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VPERMPS          Z7, Z10, Z12
+	VPERMPS          Z6, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z5, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z4, Z10, Z13
+	VFMADD213PS      Z13, Z11, Z12
+	VPERMPS          Z3, Z10, Z10
+	VFMADD213PS      Z10, Z11, Z12
+	VFNMADD231PS     Z12, Z9, Z8
+	VMOVUPS          Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5314,7 +5160,7 @@ next:
 	RET
 
 // func vecSigmoidF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -5322,10 +5168,12 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+800(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+804(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SHLQ         $0x02, CX
@@ -5342,112 +5190,97 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z4
-	VMOVUPS           64(DX), Z7
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z12
+	VMOVUPS           192(DX), Z15
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMINPS            Z4, Z0, Z4
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z13, Z0, Z13
-	VMAXPS            Z4, Z1, Z4
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z10, Z1, Z10
-	VMAXPS            Z13, Z1, Z13
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z7, Z7
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z10
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z13, Z13
-	VMOVAPS           Z3, Z5
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z11
-	VMOVAPS           Z3, Z14
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
-	VSUBPS            Z3, Z5, Z6
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z11, Z12
-	VSUBPS            Z3, Z14, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z10, Z12
-	VFMADD213PS       Z2, Z13, Z15
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z10, Z12
-	VFMADD213PS       Z2, Z13, Z15
-	VPSLLD            $0x17, Z5, Z5
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z14, Z14
-	VMULPS            Z5, Z6, Z6
-	VMULPS            Z8, Z9, Z9
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z14, Z15, Z15
-	VADDPS            Z2, Z6, Z6
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z12, Z12
-	VADDPS            Z2, Z15, Z15
-	VRCP14PS          Z6, Z5
-	VRCP14PS          Z9, Z10
-	VRCP14PS          Z12, Z14
-	VRCP14PS          Z15, Z18
-	VMULPS            Z5, Z2, Z4
-	VMULPS            Z10, Z2, Z8
-	VMULPS            Z14, Z2, Z13
-	VMULPS            Z18, Z2, Z17
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z12, Z1, Z12
+	VMAXPS            Z15, Z1, Z15
+	VMOVAPS           Z3, Z7
+	VMOVAPS           Z3, Z10
+	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VSUBPS            Z3, Z7, Z8
+	VSUBPS            Z3, Z10, Z11
+	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z16, Z17
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS       Z2, Z6, Z8
+	VFMADD213PS       Z2, Z9, Z11
+	VFMADD213PS       Z2, Z12, Z14
+	VFMADD213PS       Z2, Z15, Z17
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z9, Z11, Z11
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z15, Z17, Z17
+	VPERMPS           Z5, Z7, Z6
+	VPERMPS           Z5, Z10, Z9
+	VPERMPS           Z5, Z13, Z12
+	VPERMPS           Z5, Z16, Z15
+	VPSLLD            $0x13, Z7, Z7
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z16, Z16
+	VPADDD            Z7, Z6, Z6
+	VPADDD            Z10, Z9, Z9
+	VPADDD            Z13, Z12, Z12
+	VPADDD            Z16, Z15, Z15
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z9, Z9, Z11
+	VFMADD213PS       Z12, Z12, Z14
+	VFMADD213PS       Z15, Z15, Z17
+	VADDPS            Z2, Z8, Z8
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z17, Z17
+	VRCP14PS          Z8, Z6
+	VRCP14PS          Z11, Z9
+	VRCP14PS          Z14, Z12
+	VRCP14PS          Z17, Z15
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z13
 	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z19
-	VFNMADD231PS      Z4, Z6, Z7
-	VFNMADD231PS      Z8, Z9, Z11
-	VFNMADD231PS      Z13, Z12, Z16
-	VFNMADD231PS      Z17, Z15, Z19
-	VFMADD231PS       Z5, Z7, Z4
-	VFMADD231PS       Z10, Z11, Z8
-	VFMADD231PS       Z14, Z16, Z13
-	VFMADD231PS       Z18, Z19, Z17
-	VMOVNTPS          Z4, (AX)
-	VMOVNTPS          Z8, 64(AX)
+	VFNMADD231PS      Z6, Z8, Z7
+	VFNMADD231PS      Z9, Z11, Z10
+	VFNMADD231PS      Z12, Z14, Z13
+	VFNMADD231PS      Z15, Z17, Z16
+	VFMADD213PS       Z6, Z6, Z7
+	VFMADD213PS       Z9, Z9, Z10
+	VFMADD213PS       Z12, Z12, Z13
+	VFMADD213PS       Z15, Z15, Z16
+	VMOVNTPS          Z7, (AX)
+	VMOVNTPS          Z10, 64(AX)
 	VMOVNTPS          Z13, 128(AX)
-	VMOVNTPS          Z17, 192(AX)
+	VMOVNTPS          Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -5457,34 +5290,31 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z4
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VMINPS            Z4, Z0, Z4
-	VMAXPS            Z4, Z1, Z4
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
-	VMOVAPS           Z3, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
-	VSUBPS            Z3, Z5, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VPSLLD            $0x17, Z5, Z5
-	VMULPS            Z5, Z6, Z6
-	VADDPS            Z2, Z6, Z6
-	VRCP14PS          Z6, Z5
-	VMULPS            Z5, Z2, Z4
+	VMINPS            Z6, Z0, Z6
+	VMAXPS            Z6, Z1, Z6
+	VMOVAPS           Z3, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VSUBPS            Z3, Z7, Z8
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS       Z2, Z6, Z8
+	VMULPS            Z6, Z8, Z8
+	VPERMPS           Z5, Z7, Z6
+	VPSLLD            $0x13, Z7, Z7
+	VPADDD            Z7, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z8
+	VADDPS            Z2, Z8, Z8
+	VRCP14PS          Z8, Z6
 	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z4, Z6, Z7
-	VFMADD231PS       Z5, Z7, Z4
-	VMOVNTPS          Z4, (AX)
+	VFNMADD231PS      Z6, Z8, Z7
+	VFMADD213PS       Z6, Z6, Z7
+	VMOVNTPS          Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -5496,112 +5326,97 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z4
-	VMOVUPS           64(DX), Z7
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z13
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z12
+	VMOVUPS           192(DX), Z15
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMINPS            Z4, Z0, Z4
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z13, Z0, Z13
-	VMAXPS            Z4, Z1, Z4
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z10, Z1, Z10
-	VMAXPS            Z13, Z1, Z13
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z7, Z7
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z10, Z10
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z13, Z13
-	VMOVAPS           Z3, Z5
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z11
-	VMOVAPS           Z3, Z14
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z13, Z14
-	VSUBPS            Z3, Z5, Z6
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z11, Z12
-	VSUBPS            Z3, Z14, Z15
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z15, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z15, Z13
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z13, Z15
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z10, Z12
-	VFMADD213PS       Z2, Z13, Z15
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z10, Z12
-	VFMADD213PS       Z2, Z13, Z15
-	VPSLLD            $0x17, Z5, Z5
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z14, Z14
-	VMULPS            Z5, Z6, Z6
-	VMULPS            Z8, Z9, Z9
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z14, Z15, Z15
-	VADDPS            Z2, Z6, Z6
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z12, Z12
-	VADDPS            Z2, Z15, Z15
-	VRCP14PS          Z6, Z5
-	VRCP14PS          Z9, Z10
-	VRCP14PS          Z12, Z14
-	VRCP14PS          Z15, Z18
-	VMULPS            Z5, Z2, Z4
-	VMULPS            Z10, Z2, Z8
-	VMULPS            Z14, Z2, Z13
-	VMULPS            Z18, Z2, Z17
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z12, Z1, Z12
+	VMAXPS            Z15, Z1, Z15
+	VMOVAPS           Z3, Z7
+	VMOVAPS           Z3, Z10
+	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VSUBPS            Z3, Z7, Z8
+	VSUBPS            Z3, Z10, Z11
+	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z16, Z17
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS       Z2, Z6, Z8
+	VFMADD213PS       Z2, Z9, Z11
+	VFMADD213PS       Z2, Z12, Z14
+	VFMADD213PS       Z2, Z15, Z17
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z9, Z11, Z11
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z15, Z17, Z17
+	VPERMPS           Z5, Z7, Z6
+	VPERMPS           Z5, Z10, Z9
+	VPERMPS           Z5, Z13, Z12
+	VPERMPS           Z5, Z16, Z15
+	VPSLLD            $0x13, Z7, Z7
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z16, Z16
+	VPADDD            Z7, Z6, Z6
+	VPADDD            Z10, Z9, Z9
+	VPADDD            Z13, Z12, Z12
+	VPADDD            Z16, Z15, Z15
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z9, Z9, Z11
+	VFMADD213PS       Z12, Z12, Z14
+	VFMADD213PS       Z15, Z15, Z17
+	VADDPS            Z2, Z8, Z8
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z17, Z17
+	VRCP14PS          Z8, Z6
+	VRCP14PS          Z11, Z9
+	VRCP14PS          Z14, Z12
+	VRCP14PS          Z17, Z15
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z13
 	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z19
-	VFNMADD231PS      Z4, Z6, Z7
-	VFNMADD231PS      Z8, Z9, Z11
-	VFNMADD231PS      Z13, Z12, Z16
-	VFNMADD231PS      Z17, Z15, Z19
-	VFMADD231PS       Z5, Z7, Z4
-	VFMADD231PS       Z10, Z11, Z8
-	VFMADD231PS       Z14, Z16, Z13
-	VFMADD231PS       Z18, Z19, Z17
-	VMOVUPS           Z4, (AX)
-	VMOVUPS           Z8, 64(AX)
+	VFNMADD231PS      Z6, Z8, Z7
+	VFNMADD231PS      Z9, Z11, Z10
+	VFNMADD231PS      Z12, Z14, Z13
+	VFNMADD231PS      Z15, Z17, Z16
+	VFMADD213PS       Z6, Z6, Z7
+	VFMADD213PS       Z9, Z9, Z10
+	VFMADD213PS       Z12, Z12, Z13
+	VFMADD213PS       Z15, Z15, Z16
+	VMOVUPS           Z7, (AX)
+	VMOVUPS           Z10, 64(AX)
 	VMOVUPS           Z13, 128(AX)
-	VMOVUPS           Z17, 192(AX)
+	VMOVUPS           Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -5611,34 +5426,31 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z4
+	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
-	VMINPS            Z4, Z0, Z4
-	VMAXPS            Z4, Z1, Z4
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
-	VMOVAPS           Z3, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
-	VSUBPS            Z3, Z5, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VPSLLD            $0x17, Z5, Z5
-	VMULPS            Z5, Z6, Z6
-	VADDPS            Z2, Z6, Z6
-	VRCP14PS          Z6, Z5
-	VMULPS            Z5, Z2, Z4
+	VMINPS            Z6, Z0, Z6
+	VMAXPS            Z6, Z1, Z6
+	VMOVAPS           Z3, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VSUBPS            Z3, Z7, Z8
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS       Z2, Z6, Z8
+	VMULPS            Z6, Z8, Z8
+	VPERMPS           Z5, Z7, Z6
+	VPSLLD            $0x13, Z7, Z7
+	VPADDD            Z7, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z8
+	VADDPS            Z2, Z8, Z8
+	VRCP14PS          Z8, Z6
 	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z4, Z6, Z7
-	VFMADD231PS       Z5, Z7, Z4
-	VMOVUPS           Z4, (AX)
+	VFNMADD231PS      Z6, Z8, Z7
+	VFMADD213PS       Z6, Z6, Z7
+	VMOVUPS           Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -5651,32 +5463,28 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z4
+	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
-	VMINPS            Z4, Z0, Z4
-	VMAXPS            Z4, Z1, Z4
-	VXORPS.BCST       vecConstf32avx512<>+120(SB), Z4, Z4
-	VMOVAPS           Z3, Z5
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z4, Z5
-	VSUBPS            Z3, Z5, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z6, Z4
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z6, Z4
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z4, Z6
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VFMADD213PS       Z2, Z4, Z6
-	VPSLLD            $0x17, Z5, Z5
-	VMULPS            Z5, Z6, Z6
-	VADDPS            Z2, Z6, Z6
-	VRCP14PS          Z6, Z5
-	VMULPS            Z5, Z2, Z4
+	VMINPS            Z6, Z0, Z6
+	VMAXPS            Z6, Z1, Z6
+	VMOVAPS           Z3, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VSUBPS            Z3, Z7, Z8
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS       Z2, Z6, Z8
+	VMULPS            Z6, Z8, Z8
+	VPERMPS           Z5, Z7, Z6
+	VPSLLD            $0x13, Z7, Z7
+	VPADDD            Z7, Z6, Z6
+	VFMADD213PS       Z6, Z6, Z8
+	VADDPS            Z2, Z8, Z8
+	VRCP14PS          Z8, Z6
 	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z4, Z6, Z7
-	VFMADD231PS       Z5, Z7, Z4
-	VMOVUPS           Z4, K1, (AX)
+	VFNMADD231PS      Z6, Z8, Z7
+	VFMADD213PS       Z6, Z6, Z7
+	VMOVUPS           Z7, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5711,6 +5519,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS  (DX), Z0
@@ -5738,6 +5547,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS  (DX), Z0
@@ -5753,6 +5563,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS (DX), Z0
@@ -5780,6 +5591,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS (DX), Z0
@@ -5831,6 +5643,7 @@ row:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVNTPS Z0, (AX)
@@ -5849,6 +5662,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVNTPS Z0, (AX)
@@ -5862,6 +5676,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS Z0, (AX)
@@ -5880,6 +5695,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS Z0, (AX)
@@ -5941,6 +5757,7 @@ last:
 	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPS    (DX), Z0
@@ -5977,6 +5794,7 @@ ntdone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPS    (DX), Z0
@@ -5994,6 +5812,7 @@ ntsingledone:
 main:
 	SUBQ $+128, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
@@ -6030,6 +5849,7 @@ maindone:
 	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPS    (DX), Z0
@@ -6068,7 +5888,7 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
 	MOVQ         y+16(FP), R8
 	VBROADCASTSS scale+72(FP), Z0
 	VMULPS.BCST  vecConstf32avx512<>+16(SB), Z0, Z0
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -6123,7 +5943,7 @@ addmaxsingledone:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z2
 	VMOVUPS.Z    (R8)(R12*1), K1, Z3
 	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -6138,7 +5958,7 @@ addmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6151,10 +5971,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -6201,26 +6021,26 @@ addalonemain:
 	VREDUCEPS        $0x01, Z9, Z12
 	VREDUCEPS        $0x01, Z11, Z15
 	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z14
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
@@ -6261,11 +6081,11 @@ addalonesingle:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
@@ -6286,7 +6106,7 @@ addalonesingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z7
 	VMOVUPS.Z        (R8)(R12*1), K1, Z8
 	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z7
@@ -6294,11 +6114,11 @@ addalonesingledone:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z8
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
@@ -6319,7 +6139,7 @@ addrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6332,10 +6152,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
 	CMPQ          room+24(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -6386,26 +6206,26 @@ addntmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
@@ -6458,11 +6278,11 @@ addntsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
@@ -6486,7 +6306,7 @@ addntsingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
 	VMOVUPS.Z        (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
@@ -6494,11 +6314,11 @@ addntsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
@@ -6558,26 +6378,26 @@ addinmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
@@ -6630,11 +6450,11 @@ addinsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
@@ -6658,7 +6478,7 @@ addinsingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
 	VMOVUPS.Z        (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
@@ -6666,11 +6486,11 @@ addinsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
@@ -6742,7 +6562,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VMOVUPS.Z    (DI)(R12*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -6757,7 +6577,7 @@ plainmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6770,10 +6590,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -6800,26 +6620,26 @@ plainalonemain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
@@ -6855,11 +6675,11 @@ plainalonesingle:
 	VMOVUPS          (DX)(R12*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
@@ -6878,17 +6698,17 @@ plainalonesingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z8
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
@@ -6909,7 +6729,7 @@ plainrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6922,10 +6742,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
 	CMPQ          room+24(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -6956,26 +6776,26 @@ plainntmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
@@ -7023,11 +6843,11 @@ plainntsingle:
 	VMOVUPS          (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
@@ -7049,17 +6869,17 @@ plainntsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
@@ -7099,26 +6919,26 @@ plaininmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
@@ -7166,11 +6986,11 @@ plaininsingle:
 	VMOVUPS          (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
@@ -7192,17 +7012,17 @@ plaininsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
@@ -7513,8 +7333,10 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+832(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+504(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+508(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+932(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+512(SB), Z4
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -7528,59 +7350,55 @@ TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	JLT          maindone
 
 main:
-	VMOVUPS (DX)(R9*1), Z3
-	VMOVUPS (AX)(R9*1), Z4
-	VMOVUPS 64(DX)(R9*1), Z5
-	VMOVUPS 64(AX)(R9*1), Z6
+	VMOVUPS (DX)(R9*1), Z5
+	VMOVUPS (AX)(R9*1), Z6
+	VMOVUPS 64(DX)(R9*1), Z7
+	VMOVUPS 64(AX)(R9*1), Z8
 	MOVQ    BX, R10
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
 mainrow:
-	VMOVUPS           (R11)(R9*1), Z7
-	VMOVUPS           64(R11)(R9*1), Z10
-	VFMADD213PS       Z4, Z0, Z7
-	VFMADD213PS       Z6, Z0, Z10
-	VMAXPS            Z7, Z1, Z7
-	VMAXPS            Z10, Z1, Z10
-	VMOVAPS           Z2, Z8
+	VMOVUPS           (R11)(R9*1), Z9
+	VMOVUPS           64(R11)(R9*1), Z12
+	VFMADD213PS       Z6, Z0, Z9
+	VFMADD213PS       Z8, Z0, Z12
+	VMAXPS            Z9, Z3, Z9
+	VMAXPS            Z12, Z3, Z12
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
 	VMOVAPS           Z2, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z10, Z11
-	VSUBPS            Z2, Z8, Z9
-	VSUBPS            Z2, Z11, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z9, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z12, Z10
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z9
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z10, Z12
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z11, Z11
-	VMULPS            Z8, Z9, Z9
-	VMULPS            Z11, Z12, Z12
-	VMOVUPS           Z9, (R10)(R9*1)
-	VMOVUPS           Z12, 64(R10)(R9*1)
-	VADDPS            Z9, Z3, Z3
-	VADDPS            Z12, Z5, Z5
+	VMOVAPS           Z2, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VMULPS            Z9, Z11, Z11
+	VMULPS            Z12, Z14, Z14
+	VPERMPS           Z4, Z10, Z9
+	VPERMPS           Z4, Z13, Z12
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z13, Z13
+	VPADDD            Z10, Z9, Z9
+	VPADDD            Z13, Z12, Z12
+	VFMADD213PS       Z9, Z9, Z11
+	VFMADD213PS       Z12, Z12, Z14
+	VMOVUPS           Z11, (R10)(R9*1)
+	VMOVUPS           Z14, 64(R10)(R9*1)
+	VADDPS            Z11, Z5, Z5
+	VADDPS            Z14, Z7, Z7
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
 	JNZ               mainrow
-	VMOVUPS           Z3, (DX)(R9*1)
-	VMOVUPS           Z5, 64(DX)(R9*1)
+	VMOVUPS           Z5, (DX)(R9*1)
+	VMOVUPS           Z7, 64(DX)(R9*1)
 	ADDQ              $+128, R9
 	SUBQ              $+32, CX
 	JGE               main
@@ -7591,37 +7409,35 @@ maindone:
 	JLT  singledone
 
 single:
-	VMOVUPS (DX)(R9*1), Z3
-	VMOVUPS (AX)(R9*1), Z4
+	VMOVUPS (DX)(R9*1), Z5
+	VMOVUPS (AX)(R9*1), Z6
 	MOVQ    BX, R10
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
 singlerow:
-	VMOVUPS           (R11)(R9*1), Z5
-	VFMADD213PS       Z4, Z0, Z5
-	VMAXPS            Z5, Z1, Z5
-	VMOVAPS           Z2, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z2, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VMOVUPS           Z7, (R10)(R9*1)
-	VADDPS            Z7, Z3, Z3
+	VMOVUPS           (R11)(R9*1), Z7
+	VFMADD213PS       Z6, Z0, Z7
+	VMAXPS            Z7, Z3, Z7
+	VMOVAPS           Z1, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VSUBPS            Z1, Z8, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VMOVAPS           Z2, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z4, Z8, Z7
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
+	VMOVUPS           Z9, (R10)(R9*1)
+	VADDPS            Z9, Z5, Z5
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
 	JNZ               singlerow
-	VMOVUPS           Z3, (DX)(R9*1)
+	VMOVUPS           Z5, (DX)(R9*1)
 	ADDQ              $+64, R9
 	SUBQ              $+16, CX
 	JGE               single
@@ -7633,37 +7449,35 @@ singledone:
 	SHLQ      CL, R10
 	DECQ      R10
 	KMOVW     R10, K1
-	VMOVUPS.Z (DX)(R9*1), K1, Z3
-	VMOVUPS.Z (AX)(R9*1), K1, Z4
+	VMOVUPS.Z (DX)(R9*1), K1, Z5
+	VMOVUPS.Z (AX)(R9*1), K1, Z6
 	MOVQ      BX, AX
 	MOVQ      SI, CX
 	MOVQ      R8, BX
 
 tailrow:
-	VMOVUPS.Z         (CX)(R9*1), K1, Z5
-	VFMADD213PS       Z4, Z0, Z5
-	VMAXPS            Z5, Z1, Z5
-	VMOVAPS           Z2, Z6
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z5, Z6
-	VSUBPS            Z2, Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+20(SB), Z7, Z5
-	VFNMADD231PS.BCST vecConstf32avx512<>+24(SB), Z7, Z5
-	VBROADCASTSS      vecConstf32avx512<>+28(SB), Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+32(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+36(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+40(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+44(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z5, Z7
-	VPSLLD            $0x17, Z6, Z6
-	VMULPS            Z6, Z7, Z7
-	VMOVUPS           Z7, K1, (AX)(R9*1)
-	VADDPS            Z7, Z3, Z3
+	VMOVUPS.Z         (CX)(R9*1), K1, Z7
+	VFMADD213PS       Z6, Z0, Z7
+	VMAXPS            Z7, Z3, Z7
+	VMOVAPS           Z1, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VSUBPS            Z1, Z8, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VMOVAPS           Z2, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z4, Z8, Z7
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
+	VMOVUPS           Z9, K1, (AX)(R9*1)
+	VADDPS            Z9, Z5, Z5
 	ADDQ              DI, AX
 	ADDQ              DI, CX
 	DECQ              BX
 	JNZ               tailrow
-	VMOVUPS           Z3, K1, (DX)(R9*1)
+	VMOVUPS           Z5, K1, (DX)(R9*1)
 
 return:
 	VZEROUPPER
@@ -7679,10 +7493,10 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7716,7 +7530,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -7751,10 +7565,10 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7788,7 +7602,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -7823,7 +7637,7 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+16(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -7857,7 +7671,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VMOVUPS.Z    (BX)(R8*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+808(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -7875,15 +7689,15 @@ row:
 	VMOVSS        X1, (DX)
 	ADDQ          $+4, DX
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+808(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          16384(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -7910,26 +7724,26 @@ expmain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
@@ -7961,11 +7775,11 @@ expsingle:
 	VMOVUPS          (BX)(R8*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
@@ -7983,17 +7797,17 @@ expsingledone:
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
 	VMOVUPS.Z        (R9)(R8*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+808(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (BX)(R8*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
@@ -8015,11 +7829,11 @@ expdone:
 	VBROADCASTSS     -4(DX), Z4
 	VFNMADD213PS     Z2, Z0, Z4
 	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstf32avx512<>+812(SB), Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+816(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+820(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+824(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+828(SB), Z2, Z5
+	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z5
 	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z5
 	VSCALEFPS        Z4, Z5, Z5
@@ -8038,10 +7852,10 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
@@ -8139,17 +7953,17 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8163,11 +7977,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+836(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 
@@ -8256,7 +8070,7 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
@@ -8277,17 +8091,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8301,11 +8115,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+836(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 
@@ -8711,17 +8525,17 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-92
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8739,11 +8553,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+836(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 	VBROADCASTSS (R11), Z10
@@ -8871,7 +8685,7 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
@@ -8892,17 +8706,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8920,11 +8734,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+836(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 	VBROADCASTSS (R11), Z12
@@ -9390,14 +9204,14 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -9473,14 +9287,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -9798,14 +9612,14 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSS mean+48(FP), Z9
 	VBROADCASTSS shift+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10087,14 +9901,14 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         next+16(FP), BX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSS scale+52(FP), Z8
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+160(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10332,12 +10146,12 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
 	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+840(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+844(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+848(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+852(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+856(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+860(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+940(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+944(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+948(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+956(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+960(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -11737,187 +11551,212 @@ DATA vecConstf32avx512<>+116(SB)/4, $0x3f317218
 DATA vecConstf32avx512<>+120(SB)/4, $0x80000000
 DATA vecConstf32avx512<>+124(SB)/4, $0x41200000
 DATA vecConstf32avx512<>+128(SB)/4, $0x40000000
-DATA vecConstf32avx512<>+132(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+136(SB)/4, $0x40adcb09
-DATA vecConstf32avx512<>+140(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+144(SB)/4, $0x3eb7a102
-DATA vecConstf32avx512<>+148(SB)/4, $0x3e701e49
-DATA vecConstf32avx512<>+152(SB)/4, $0x3e0e05bb
-DATA vecConstf32avx512<>+156(SB)/4, $0x3d9714b4
-DATA vecConstf32avx512<>+160(SB)/4, $0x3d0fdb35
-DATA vecConstf32avx512<>+164(SB)/4, $0x3c74526d
-DATA vecConstf32avx512<>+168(SB)/4, $0x3bb88181
-DATA vecConstf32avx512<>+172(SB)/4, $0x3af74280
-DATA vecConstf32avx512<>+176(SB)/4, $0x3a12bdfa
-DATA vecConstf32avx512<>+180(SB)/4, $0x391a0bc9
-DATA vecConstf32avx512<>+184(SB)/4, $0x380edbd0
-DATA vecConstf32avx512<>+188(SB)/4, $0x36e9da1c
-DATA vecConstf32avx512<>+192(SB)/4, $0x35a8cb13
-DATA vecConstf32avx512<>+196(SB)/4, $0x3456bf3d
-DATA vecConstf32avx512<>+200(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+204(SB)/4, $0xbe13e931
-DATA vecConstf32avx512<>+208(SB)/4, $0xbe0a86b6
-DATA vecConstf32avx512<>+212(SB)/4, $0xbde3988d
-DATA vecConstf32avx512<>+216(SB)/4, $0xbda3ff16
-DATA vecConstf32avx512<>+220(SB)/4, $0xbd4f4cf5
-DATA vecConstf32avx512<>+224(SB)/4, $0xbce5d7d1
-DATA vecConstf32avx512<>+228(SB)/4, $0xbc5f862a
-DATA vecConstf32avx512<>+232(SB)/4, $0xbbbeaae6
-DATA vecConstf32avx512<>+236(SB)/4, $0xbb0ea78e
-DATA vecConstf32avx512<>+240(SB)/4, $0xba3b3b00
-DATA vecConstf32avx512<>+244(SB)/4, $0xb95788aa
-DATA vecConstf32avx512<>+248(SB)/4, $0xb8599e88
-DATA vecConstf32avx512<>+252(SB)/4, $0xb740b727
-DATA vecConstf32avx512<>+256(SB)/4, $0xb615ae59
-DATA vecConstf32avx512<>+260(SB)/4, $0xb4cbece4
-DATA vecConstf32avx512<>+264(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+268(SB)/4, $0xb6c7db3d
-DATA vecConstf32avx512<>+272(SB)/4, $0x3c114693
-DATA vecConstf32avx512<>+276(SB)/4, $0x3c6eafbd
-DATA vecConstf32avx512<>+280(SB)/4, $0x3c80fdc1
-DATA vecConstf32avx512<>+284(SB)/4, $0x3c59678e
-DATA vecConstf32avx512<>+288(SB)/4, $0x3c16a7bb
-DATA vecConstf32avx512<>+292(SB)/4, $0x3bafd190
-DATA vecConstf32avx512<>+296(SB)/4, $0x3b2ef943
-DATA vecConstf32avx512<>+300(SB)/4, $0x3a959e44
-DATA vecConstf32avx512<>+304(SB)/4, $0x39dcec76
-DATA vecConstf32avx512<>+308(SB)/4, $0x390d4b81
-DATA vecConstf32avx512<>+312(SB)/4, $0x381cefb3
-DATA vecConstf32avx512<>+316(SB)/4, $0x37179eec
-DATA vecConstf32avx512<>+320(SB)/4, $0x35ff2c4a
-DATA vecConstf32avx512<>+324(SB)/4, $0x34bb365c
-DATA vecConstf32avx512<>+328(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+332(SB)/4, $0x3b5105cb
-DATA vecConstf32avx512<>+336(SB)/4, $0x3b276e87
-DATA vecConstf32avx512<>+340(SB)/4, $0x3a974a0f
-DATA vecConstf32avx512<>+344(SB)/4, $0xb99ff383
-DATA vecConstf32avx512<>+348(SB)/4, $0xba9d88a5
-DATA vecConstf32avx512<>+352(SB)/4, $0xbab601c3
-DATA vecConstf32avx512<>+356(SB)/4, $0xba91120f
-DATA vecConstf32avx512<>+360(SB)/4, $0xba352449
-DATA vecConstf32avx512<>+364(SB)/4, $0xb9b97423
-DATA vecConstf32avx512<>+368(SB)/4, $0xb91f2854
-DATA vecConstf32avx512<>+372(SB)/4, $0xb867e247
-DATA vecConstf32avx512<>+376(SB)/4, $0xb79084d0
-DATA vecConstf32avx512<>+380(SB)/4, $0xb69aef66
-DATA vecConstf32avx512<>+384(SB)/4, $0xb58f6658
-DATA vecConstf32avx512<>+388(SB)/4, $0xb465cd12
-DATA vecConstf32avx512<>+392(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+396(SB)/4, $0xb8a13146
-DATA vecConstf32avx512<>+400(SB)/4, $0xb99061ab
-DATA vecConstf32avx512<>+404(SB)/4, $0xb9cd0c05
-DATA vecConstf32avx512<>+408(SB)/4, $0xb9a35d5c
-DATA vecConstf32avx512<>+412(SB)/4, $0xb909a1bb
-DATA vecConstf32avx512<>+416(SB)/4, $0x37de70b7
-DATA vecConstf32avx512<>+420(SB)/4, $0x38d1074f
-DATA vecConstf32avx512<>+424(SB)/4, $0x38d07a0b
-DATA vecConstf32avx512<>+428(SB)/4, $0x388d07e0
-DATA vecConstf32avx512<>+432(SB)/4, $0x3813e5ed
-DATA vecConstf32avx512<>+436(SB)/4, $0x377c5677
-DATA vecConstf32avx512<>+440(SB)/4, $0x36b34c9e
-DATA vecConstf32avx512<>+444(SB)/4, $0x35d7231f
-DATA vecConstf32avx512<>+448(SB)/4, $0x34dbd8d1
-DATA vecConstf32avx512<>+452(SB)/4, $0x33c077a2
-DATA vecConstf32avx512<>+456(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+460(SB)/4, $0x4b400000
-DATA vecConstf32avx512<>+464(SB)/4, $0x4030c30c
-DATA vecConstf32avx512<>+468(SB)/4, $0x42b00f34
-DATA vecConstf32avx512<>+472(SB)/4, $0x40a3dcb1
-DATA vecConstf32avx512<>+476(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+480(SB)/4, $0x3ebb9b8c
-DATA vecConstf32avx512<>+484(SB)/4, $0x3e7d64ad
-DATA vecConstf32avx512<>+488(SB)/4, $0x3e1cb729
-DATA vecConstf32avx512<>+492(SB)/4, $0x3db09238
-DATA vecConstf32avx512<>+496(SB)/4, $0x3d34352b
-DATA vecConstf32avx512<>+500(SB)/4, $0x3ca576b7
-DATA vecConstf32avx512<>+504(SB)/4, $0x3c0776f9
-DATA vecConstf32avx512<>+508(SB)/4, $0x3b438c00
-DATA vecConstf32avx512<>+512(SB)/4, $0x3a758433
-DATA vecConstf32avx512<>+516(SB)/4, $0x39840abb
-DATA vecConstf32avx512<>+520(SB)/4, $0x386f73b6
-DATA vecConstf32avx512<>+524(SB)/4, $0x3733fef7
-DATA vecConstf32avx512<>+528(SB)/4, $0x35dc936d
-DATA vecConstf32avx512<>+532(SB)/4, $0x34589e3a
-DATA vecConstf32avx512<>+536(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+540(SB)/4, $0xbe0b757c
-DATA vecConstf32avx512<>+544(SB)/4, $0xbe03878b
-DATA vecConstf32avx512<>+548(SB)/4, $0xbddcc0d9
-DATA vecConstf32avx512<>+552(SB)/4, $0xbda4f649
-DATA vecConstf32avx512<>+556(SB)/4, $0xbd5bc41e
-DATA vecConstf32avx512<>+560(SB)/4, $0xbd02886d
-DATA vecConstf32avx512<>+564(SB)/4, $0xbc8a0629
-DATA vecConstf32avx512<>+568(SB)/4, $0xbc013f90
-DATA vecConstf32avx512<>+572(SB)/4, $0xbb5477bc
-DATA vecConstf32avx512<>+576(SB)/4, $0xba9766f4
-DATA vecConstf32avx512<>+580(SB)/4, $0xb9b84dba
-DATA vecConstf32avx512<>+584(SB)/4, $0xb8bc843b
-DATA vecConstf32avx512<>+588(SB)/4, $0xb79f47ef
-DATA vecConstf32avx512<>+592(SB)/4, $0xb65a86ca
-DATA vecConstf32avx512<>+596(SB)/4, $0xb4ef3d66
-DATA vecConstf32avx512<>+600(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+604(SB)/4, $0xb6988f97
-DATA vecConstf32avx512<>+608(SB)/4, $0x3bf64697
-DATA vecConstf32avx512<>+612(SB)/4, $0x3c4e2fdc
-DATA vecConstf32avx512<>+616(SB)/4, $0x3c66448b
-DATA vecConstf32avx512<>+620(SB)/4, $0x3c4bbe7d
-DATA vecConstf32avx512<>+624(SB)/4, $0x3c170d84
-DATA vecConstf32avx512<>+628(SB)/4, $0x3bc06292
-DATA vecConstf32avx512<>+632(SB)/4, $0x3b548be3
-DATA vecConstf32avx512<>+636(SB)/4, $0x3acb9c2b
-DATA vecConstf32avx512<>+640(SB)/4, $0x3a27c820
-DATA vecConstf32avx512<>+644(SB)/4, $0x396ac78a
-DATA vecConstf32avx512<>+648(SB)/4, $0x38894783
-DATA vecConstf32avx512<>+652(SB)/4, $0x3783e6ff
-DATA vecConstf32avx512<>+656(SB)/4, $0x364cb149
-DATA vecConstf32avx512<>+660(SB)/4, $0x34fc2702
-DATA vecConstf32avx512<>+664(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+668(SB)/4, $0x3b2fe467
-DATA vecConstf32avx512<>+672(SB)/4, $0x3b10066b
-DATA vecConstf32avx512<>+676(SB)/4, $0x3a90a470
-DATA vecConstf32avx512<>+680(SB)/4, $0xb8b397c2
-DATA vecConstf32avx512<>+684(SB)/4, $0xba6914b1
-DATA vecConstf32avx512<>+688(SB)/4, $0xba97648b
-DATA vecConstf32avx512<>+692(SB)/4, $0xba85d71f
-DATA vecConstf32avx512<>+696(SB)/4, $0xba3c3c30
-DATA vecConstf32avx512<>+700(SB)/4, $0xb9dc858a
-DATA vecConstf32avx512<>+704(SB)/4, $0xb959a635
-DATA vecConstf32avx512<>+708(SB)/4, $0xb8b42521
-DATA vecConstf32avx512<>+712(SB)/4, $0xb7f70bbe
-DATA vecConstf32avx512<>+716(SB)/4, $0xb70a348f
-DATA vecConstf32avx512<>+720(SB)/4, $0xb5f848b3
-DATA vecConstf32avx512<>+724(SB)/4, $0xb4b02e6b
-DATA vecConstf32avx512<>+728(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+732(SB)/4, $0xb875e991
-DATA vecConstf32avx512<>+736(SB)/4, $0xb95e6c3e
-DATA vecConstf32avx512<>+740(SB)/4, $0xb9a2bacb
-DATA vecConstf32avx512<>+744(SB)/4, $0xb98a046f
-DATA vecConstf32avx512<>+748(SB)/4, $0xb90af85e
-DATA vecConstf32avx512<>+752(SB)/4, $0xb6ecc57e
-DATA vecConstf32avx512<>+756(SB)/4, $0x3885f57d
-DATA vecConstf32avx512<>+760(SB)/4, $0x38a87cc1
-DATA vecConstf32avx512<>+764(SB)/4, $0x3888e80d
-DATA vecConstf32avx512<>+768(SB)/4, $0x382c80a2
-DATA vecConstf32avx512<>+772(SB)/4, $0x37af626f
-DATA vecConstf32avx512<>+776(SB)/4, $0x37105a3f
-DATA vecConstf32avx512<>+780(SB)/4, $0x363e9ff5
-DATA vecConstf32avx512<>+784(SB)/4, $0x35475486
-DATA vecConstf32avx512<>+788(SB)/4, $0x3422bd9c
-DATA vecConstf32avx512<>+792(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+796(SB)/4, $0x403b7989
-DATA vecConstf32avx512<>+800(SB)/4, $0x42ae0000
-DATA vecConstf32avx512<>+804(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+808(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+812(SB)/4, $0x3959887c
-DATA vecConstf32avx512<>+816(SB)/4, $0x3aa697e0
-DATA vecConstf32avx512<>+820(SB)/4, $0x3c1e1dc4
-DATA vecConstf32avx512<>+824(SB)/4, $0x3d63505e
-DATA vecConstf32avx512<>+828(SB)/4, $0x3e75fe1a
-DATA vecConstf32avx512<>+832(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+836(SB)/4, $0x3c800000
-DATA vecConstf32avx512<>+840(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+844(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+848(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+852(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+856(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+860(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $864
+DATA vecConstf32avx512<>+132(SB)/4, $0x3db5f604
+DATA vecConstf32avx512<>+136(SB)/4, $0x4038aa3b
+DATA vecConstf32avx512<>+140(SB)/4, $0x3eb17218
+DATA vecConstf32avx512<>+144(SB)/4, $0x3e8913b5
+DATA vecConstf32avx512<>+148(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx512<>+152(SB)/4, $0x3faaaa58
+DATA vecConstf32avx512<>+156(SB)/4, $0x3fffffff
+DATA vecConstf32avx512<>+160(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+164(SB)/4, $0x40adcb09
+DATA vecConstf32avx512<>+168(SB)/4, $0x4b400000
+DATA vecConstf32avx512<>+172(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+176(SB)/4, $0x3eb7a102
+DATA vecConstf32avx512<>+180(SB)/4, $0x3e701e49
+DATA vecConstf32avx512<>+184(SB)/4, $0x3e0e05bb
+DATA vecConstf32avx512<>+188(SB)/4, $0x3d9714b4
+DATA vecConstf32avx512<>+192(SB)/4, $0x3d0fdb35
+DATA vecConstf32avx512<>+196(SB)/4, $0x3c74526d
+DATA vecConstf32avx512<>+200(SB)/4, $0x3bb88181
+DATA vecConstf32avx512<>+204(SB)/4, $0x3af74280
+DATA vecConstf32avx512<>+208(SB)/4, $0x3a12bdfa
+DATA vecConstf32avx512<>+212(SB)/4, $0x391a0bc9
+DATA vecConstf32avx512<>+216(SB)/4, $0x380edbd0
+DATA vecConstf32avx512<>+220(SB)/4, $0x36e9da1c
+DATA vecConstf32avx512<>+224(SB)/4, $0x35a8cb13
+DATA vecConstf32avx512<>+228(SB)/4, $0x3456bf3d
+DATA vecConstf32avx512<>+232(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+236(SB)/4, $0xbe13e931
+DATA vecConstf32avx512<>+240(SB)/4, $0xbe0a86b6
+DATA vecConstf32avx512<>+244(SB)/4, $0xbde3988d
+DATA vecConstf32avx512<>+248(SB)/4, $0xbda3ff16
+DATA vecConstf32avx512<>+252(SB)/4, $0xbd4f4cf5
+DATA vecConstf32avx512<>+256(SB)/4, $0xbce5d7d1
+DATA vecConstf32avx512<>+260(SB)/4, $0xbc5f862a
+DATA vecConstf32avx512<>+264(SB)/4, $0xbbbeaae6
+DATA vecConstf32avx512<>+268(SB)/4, $0xbb0ea78e
+DATA vecConstf32avx512<>+272(SB)/4, $0xba3b3b00
+DATA vecConstf32avx512<>+276(SB)/4, $0xb95788aa
+DATA vecConstf32avx512<>+280(SB)/4, $0xb8599e88
+DATA vecConstf32avx512<>+284(SB)/4, $0xb740b727
+DATA vecConstf32avx512<>+288(SB)/4, $0xb615ae59
+DATA vecConstf32avx512<>+292(SB)/4, $0xb4cbece4
+DATA vecConstf32avx512<>+296(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+300(SB)/4, $0xb6c7db3d
+DATA vecConstf32avx512<>+304(SB)/4, $0x3c114693
+DATA vecConstf32avx512<>+308(SB)/4, $0x3c6eafbd
+DATA vecConstf32avx512<>+312(SB)/4, $0x3c80fdc1
+DATA vecConstf32avx512<>+316(SB)/4, $0x3c59678e
+DATA vecConstf32avx512<>+320(SB)/4, $0x3c16a7bb
+DATA vecConstf32avx512<>+324(SB)/4, $0x3bafd190
+DATA vecConstf32avx512<>+328(SB)/4, $0x3b2ef943
+DATA vecConstf32avx512<>+332(SB)/4, $0x3a959e44
+DATA vecConstf32avx512<>+336(SB)/4, $0x39dcec76
+DATA vecConstf32avx512<>+340(SB)/4, $0x390d4b81
+DATA vecConstf32avx512<>+344(SB)/4, $0x381cefb3
+DATA vecConstf32avx512<>+348(SB)/4, $0x37179eec
+DATA vecConstf32avx512<>+352(SB)/4, $0x35ff2c4a
+DATA vecConstf32avx512<>+356(SB)/4, $0x34bb365c
+DATA vecConstf32avx512<>+360(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+364(SB)/4, $0x3b5105cb
+DATA vecConstf32avx512<>+368(SB)/4, $0x3b276e87
+DATA vecConstf32avx512<>+372(SB)/4, $0x3a974a0f
+DATA vecConstf32avx512<>+376(SB)/4, $0xb99ff383
+DATA vecConstf32avx512<>+380(SB)/4, $0xba9d88a5
+DATA vecConstf32avx512<>+384(SB)/4, $0xbab601c3
+DATA vecConstf32avx512<>+388(SB)/4, $0xba91120f
+DATA vecConstf32avx512<>+392(SB)/4, $0xba352449
+DATA vecConstf32avx512<>+396(SB)/4, $0xb9b97423
+DATA vecConstf32avx512<>+400(SB)/4, $0xb91f2854
+DATA vecConstf32avx512<>+404(SB)/4, $0xb867e247
+DATA vecConstf32avx512<>+408(SB)/4, $0xb79084d0
+DATA vecConstf32avx512<>+412(SB)/4, $0xb69aef66
+DATA vecConstf32avx512<>+416(SB)/4, $0xb58f6658
+DATA vecConstf32avx512<>+420(SB)/4, $0xb465cd12
+DATA vecConstf32avx512<>+424(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+428(SB)/4, $0xb8a13146
+DATA vecConstf32avx512<>+432(SB)/4, $0xb99061ab
+DATA vecConstf32avx512<>+436(SB)/4, $0xb9cd0c05
+DATA vecConstf32avx512<>+440(SB)/4, $0xb9a35d5c
+DATA vecConstf32avx512<>+444(SB)/4, $0xb909a1bb
+DATA vecConstf32avx512<>+448(SB)/4, $0x37de70b7
+DATA vecConstf32avx512<>+452(SB)/4, $0x38d1074f
+DATA vecConstf32avx512<>+456(SB)/4, $0x38d07a0b
+DATA vecConstf32avx512<>+460(SB)/4, $0x388d07e0
+DATA vecConstf32avx512<>+464(SB)/4, $0x3813e5ed
+DATA vecConstf32avx512<>+468(SB)/4, $0x377c5677
+DATA vecConstf32avx512<>+472(SB)/4, $0x36b34c9e
+DATA vecConstf32avx512<>+476(SB)/4, $0x35d7231f
+DATA vecConstf32avx512<>+480(SB)/4, $0x34dbd8d1
+DATA vecConstf32avx512<>+484(SB)/4, $0x33c077a2
+DATA vecConstf32avx512<>+488(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+492(SB)/4, $0x4030c30c
+DATA vecConstf32avx512<>+496(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+500(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+504(SB)/4, $0x49400000
+DATA vecConstf32avx512<>+508(SB)/4, $0x3e2aabb1
+DATA vecConstf32avx512<>+512(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+516(SB)/4, $0x3f7daac3
+DATA vecConstf32avx512<>+520(SB)/4, $0x3f7b95c2
+DATA vecConstf32avx512<>+524(SB)/4, $0x3f79c3d3
+DATA vecConstf32avx512<>+528(SB)/4, $0x3f7837f0
+DATA vecConstf32avx512<>+532(SB)/4, $0x3f76f532
+DATA vecConstf32avx512<>+536(SB)/4, $0x3f75fed7
+DATA vecConstf32avx512<>+540(SB)/4, $0x3f75583f
+DATA vecConstf32avx512<>+544(SB)/4, $0x3f7504f3
+DATA vecConstf32avx512<>+548(SB)/4, $0x3f7508a4
+DATA vecConstf32avx512<>+552(SB)/4, $0x3f75672a
+DATA vecConstf32avx512<>+556(SB)/4, $0x3f76248c
+DATA vecConstf32avx512<>+560(SB)/4, $0x3f7744fd
+DATA vecConstf32avx512<>+564(SB)/4, $0x3f78ccdf
+DATA vecConstf32avx512<>+568(SB)/4, $0x3f7ac0c7
+DATA vecConstf32avx512<>+572(SB)/4, $0x3f7d257d
+DATA vecConstf32avx512<>+576(SB)/4, $0x3f000110
+DATA vecConstf32avx512<>+580(SB)/4, $0x40a3dcb1
+DATA vecConstf32avx512<>+584(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+588(SB)/4, $0x3ebb9b8c
+DATA vecConstf32avx512<>+592(SB)/4, $0x3e7d64ad
+DATA vecConstf32avx512<>+596(SB)/4, $0x3e1cb729
+DATA vecConstf32avx512<>+600(SB)/4, $0x3db09238
+DATA vecConstf32avx512<>+604(SB)/4, $0x3d34352b
+DATA vecConstf32avx512<>+608(SB)/4, $0x3ca576b7
+DATA vecConstf32avx512<>+612(SB)/4, $0x3c0776f9
+DATA vecConstf32avx512<>+616(SB)/4, $0x3b438c00
+DATA vecConstf32avx512<>+620(SB)/4, $0x3a758433
+DATA vecConstf32avx512<>+624(SB)/4, $0x39840abb
+DATA vecConstf32avx512<>+628(SB)/4, $0x386f73b6
+DATA vecConstf32avx512<>+632(SB)/4, $0x3733fef7
+DATA vecConstf32avx512<>+636(SB)/4, $0x35dc936d
+DATA vecConstf32avx512<>+640(SB)/4, $0x34589e3a
+DATA vecConstf32avx512<>+644(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+648(SB)/4, $0xbe0b757c
+DATA vecConstf32avx512<>+652(SB)/4, $0xbe03878b
+DATA vecConstf32avx512<>+656(SB)/4, $0xbddcc0d9
+DATA vecConstf32avx512<>+660(SB)/4, $0xbda4f649
+DATA vecConstf32avx512<>+664(SB)/4, $0xbd5bc41e
+DATA vecConstf32avx512<>+668(SB)/4, $0xbd02886d
+DATA vecConstf32avx512<>+672(SB)/4, $0xbc8a0629
+DATA vecConstf32avx512<>+676(SB)/4, $0xbc013f90
+DATA vecConstf32avx512<>+680(SB)/4, $0xbb5477bc
+DATA vecConstf32avx512<>+684(SB)/4, $0xba9766f4
+DATA vecConstf32avx512<>+688(SB)/4, $0xb9b84dba
+DATA vecConstf32avx512<>+692(SB)/4, $0xb8bc843b
+DATA vecConstf32avx512<>+696(SB)/4, $0xb79f47ef
+DATA vecConstf32avx512<>+700(SB)/4, $0xb65a86ca
+DATA vecConstf32avx512<>+704(SB)/4, $0xb4ef3d66
+DATA vecConstf32avx512<>+708(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+712(SB)/4, $0xb6988f97
+DATA vecConstf32avx512<>+716(SB)/4, $0x3bf64697
+DATA vecConstf32avx512<>+720(SB)/4, $0x3c4e2fdc
+DATA vecConstf32avx512<>+724(SB)/4, $0x3c66448b
+DATA vecConstf32avx512<>+728(SB)/4, $0x3c4bbe7d
+DATA vecConstf32avx512<>+732(SB)/4, $0x3c170d84
+DATA vecConstf32avx512<>+736(SB)/4, $0x3bc06292
+DATA vecConstf32avx512<>+740(SB)/4, $0x3b548be3
+DATA vecConstf32avx512<>+744(SB)/4, $0x3acb9c2b
+DATA vecConstf32avx512<>+748(SB)/4, $0x3a27c820
+DATA vecConstf32avx512<>+752(SB)/4, $0x396ac78a
+DATA vecConstf32avx512<>+756(SB)/4, $0x38894783
+DATA vecConstf32avx512<>+760(SB)/4, $0x3783e6ff
+DATA vecConstf32avx512<>+764(SB)/4, $0x364cb149
+DATA vecConstf32avx512<>+768(SB)/4, $0x34fc2702
+DATA vecConstf32avx512<>+772(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+776(SB)/4, $0x3b2fe467
+DATA vecConstf32avx512<>+780(SB)/4, $0x3b10066b
+DATA vecConstf32avx512<>+784(SB)/4, $0x3a90a470
+DATA vecConstf32avx512<>+788(SB)/4, $0xb8b397c2
+DATA vecConstf32avx512<>+792(SB)/4, $0xba6914b1
+DATA vecConstf32avx512<>+796(SB)/4, $0xba97648b
+DATA vecConstf32avx512<>+800(SB)/4, $0xba85d71f
+DATA vecConstf32avx512<>+804(SB)/4, $0xba3c3c30
+DATA vecConstf32avx512<>+808(SB)/4, $0xb9dc858a
+DATA vecConstf32avx512<>+812(SB)/4, $0xb959a635
+DATA vecConstf32avx512<>+816(SB)/4, $0xb8b42521
+DATA vecConstf32avx512<>+820(SB)/4, $0xb7f70bbe
+DATA vecConstf32avx512<>+824(SB)/4, $0xb70a348f
+DATA vecConstf32avx512<>+828(SB)/4, $0xb5f848b3
+DATA vecConstf32avx512<>+832(SB)/4, $0xb4b02e6b
+DATA vecConstf32avx512<>+836(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+840(SB)/4, $0xb875e991
+DATA vecConstf32avx512<>+844(SB)/4, $0xb95e6c3e
+DATA vecConstf32avx512<>+848(SB)/4, $0xb9a2bacb
+DATA vecConstf32avx512<>+852(SB)/4, $0xb98a046f
+DATA vecConstf32avx512<>+856(SB)/4, $0xb90af85e
+DATA vecConstf32avx512<>+860(SB)/4, $0xb6ecc57e
+DATA vecConstf32avx512<>+864(SB)/4, $0x3885f57d
+DATA vecConstf32avx512<>+868(SB)/4, $0x38a87cc1
+DATA vecConstf32avx512<>+872(SB)/4, $0x3888e80d
+DATA vecConstf32avx512<>+876(SB)/4, $0x382c80a2
+DATA vecConstf32avx512<>+880(SB)/4, $0x37af626f
+DATA vecConstf32avx512<>+884(SB)/4, $0x37105a3f
+DATA vecConstf32avx512<>+888(SB)/4, $0x363e9ff5
+DATA vecConstf32avx512<>+892(SB)/4, $0x35475486
+DATA vecConstf32avx512<>+896(SB)/4, $0x3422bd9c
+DATA vecConstf32avx512<>+900(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+904(SB)/4, $0x403b7989
+DATA vecConstf32avx512<>+908(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+912(SB)/4, $0x3959887c
+DATA vecConstf32avx512<>+916(SB)/4, $0x3aa697e0
+DATA vecConstf32avx512<>+920(SB)/4, $0x3c1e1dc4
+DATA vecConstf32avx512<>+924(SB)/4, $0x3d63505e
+DATA vecConstf32avx512<>+928(SB)/4, $0x3e75fe1a
+DATA vecConstf32avx512<>+932(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+936(SB)/4, $0x3c800000
+DATA vecConstf32avx512<>+940(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+944(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+948(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+952(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+956(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+960(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $964

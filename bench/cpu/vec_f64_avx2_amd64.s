@@ -28,6 +28,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD      (CX), Y1
@@ -279,6 +280,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD      (CX), Y1
@@ -357,6 +359,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD      (CX), Y1
@@ -608,6 +611,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD      (CX), Y1
@@ -787,6 +791,7 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD     (CX), Y2
@@ -906,6 +911,7 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD     (CX), Y2
@@ -973,6 +979,7 @@ ntsingledone:
 main:
 	SUBQ $+8, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD     (CX), Y2
@@ -1092,6 +1099,7 @@ maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD     (CX), Y2
@@ -1250,6 +1258,7 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD      (CX), Y2
@@ -1260,40 +1269,38 @@ ntloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y7, Y0, Y7
-	VADDPD       Y3, Y3, Y3
-	VADDPD       Y7, Y7, Y7
 	VMOVAPD      Y1, Y4
 	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
 	VSUBPD       Y1, Y4, Y5
 	VSUBPD       Y1, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y10
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
 	VMULPD       Y3, Y3, Y9
 	VMULPD       Y7, Y7, Y11
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y7, Y7, Y7
 	VFMADD213PD  Y3, Y9, Y5
 	VFMADD213PD  Y7, Y11, Y10
 	VPSLLQ       $0x34, Y4, Y4
@@ -1302,8 +1309,8 @@ ntloop:
 	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
 	VFMADD213PD  Y3, Y4, Y5
 	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+1920(SB), Y10, Y4
+	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
 	VDIVPD       Y3, Y5, Y5
 	VDIVPD       Y4, Y10, Y10
 	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
@@ -1323,34 +1330,34 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
-	VADDPD       Y3, Y3, Y3
 	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
 	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
 	VMULPD       Y3, Y3, Y6
+	VADDPD       Y3, Y3, Y3
 	VFMADD213PD  Y3, Y6, Y5
 	VPSLLQ       $0x34, Y4, Y4
 	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
 	VDIVPD       Y3, Y5, Y5
 	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
@@ -1367,6 +1374,7 @@ ntsingledone:
 main:
 	SUBQ $+8, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD      (CX), Y2
@@ -1377,40 +1385,38 @@ mainloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
 	VMINPD       Y7, Y0, Y7
-	VADDPD       Y3, Y3, Y3
-	VADDPD       Y7, Y7, Y7
 	VMOVAPD      Y1, Y4
 	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
 	VSUBPD       Y1, Y4, Y5
 	VSUBPD       Y1, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y10
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
 	VMULPD       Y3, Y3, Y9
 	VMULPD       Y7, Y7, Y11
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y7, Y7, Y7
 	VFMADD213PD  Y3, Y9, Y5
 	VFMADD213PD  Y7, Y11, Y10
 	VPSLLQ       $0x34, Y4, Y4
@@ -1419,8 +1425,8 @@ mainloop:
 	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
 	VFMADD213PD  Y3, Y4, Y5
 	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+1920(SB), Y10, Y4
+	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
 	VDIVPD       Y3, Y5, Y5
 	VDIVPD       Y4, Y10, Y10
 	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
@@ -1440,34 +1446,34 @@ maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
-	VADDPD       Y3, Y3, Y3
 	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
 	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
 	VMULPD       Y3, Y3, Y6
+	VADDPD       Y3, Y3, Y3
 	VFMADD213PD  Y3, Y6, Y5
 	VPSLLQ       $0x34, Y4, Y4
 	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+1920(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
 	VDIVPD       Y3, Y5, Y5
 	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
 	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
@@ -1489,28 +1495,27 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
-	VADDPD       Y4, Y4, Y4
 	VMOVAPD      Y1, Y5
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y4, Y5
 	VSUBPD       Y1, Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y6, Y4
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y6
 	VMULPD       Y4, Y4, Y7
+	VADDPD       Y4, Y4, Y4
 	VFMADD213PD  Y4, Y7, Y6
 	VPSLLQ       $0x34, Y5, Y5
 	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y4
 	VFMADD213PD  Y4, Y5, Y6
-	VADDPD       vecConstf64avx2<>+1920(SB), Y6, Y4
+	VADDPD       vecConstf64avx2<>+2304(SB), Y6, Y4
 	VDIVPD       Y4, Y6, Y6
 	VANDPD       vecConstf64avx2<>+1856(SB), Y3, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y6
@@ -1534,7 +1539,7 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -1551,6 +1556,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y1
@@ -1574,6 +1580,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y1
@@ -1590,6 +1597,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y1
@@ -1613,6 +1621,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y1
@@ -1651,9 +1660,9 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -1670,6 +1679,7 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD      (CX), Y3
@@ -1682,54 +1692,54 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -1781,6 +1791,7 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
@@ -1788,30 +1799,30 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -1844,6 +1855,7 @@ ntsingledone:
 main:
 	SUBQ $+8, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD      (CX), Y3
@@ -1856,54 +1868,54 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -1955,6 +1967,7 @@ maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD      (CX), Y3
@@ -1962,30 +1975,30 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -2024,30 +2037,30 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -2087,9 +2100,10 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -2106,66 +2120,63 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y6
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y6, Y7
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y8
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
 	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y7, Y5
-	VDIVPD       Y6, Y12, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y8, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y9, Y7
-	VMOVNTPD     Y3, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2175,37 +2186,36 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVNTPD     Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2217,66 +2227,63 @@ ntsingledone:
 main:
 	SUBQ $+8, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y6
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y6, Y7
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y8
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
 	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y7, Y5
-	VDIVPD       Y6, Y12, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y8, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y9, Y7
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y7, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2286,37 +2293,36 @@ maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2328,36 +2334,34 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX), Y3, Y4
+	VMOVUPS      (R9), Y4
+	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
-	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
-	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y1, Y7, Y8
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VMAXPD       Y5, Y1, Y6
+	VMINPD       Y6, Y0, Y5
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VSUBPD       Y3, Y7, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VDIVPD       Y6, Y8, Y6
-	VMAXPD       Y4, Y0, Y4
-	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)
+	VADDPD       Y2, Y8, Y8
+	VDIVPD       Y8, Y2, Y5
+	VMULPD       Y6, Y5, Y5
+	VMASKMOVPD   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2393,6 +2397,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y1
@@ -2416,6 +2421,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y1
@@ -2432,6 +2438,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y1
@@ -2455,6 +2462,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y1
@@ -2511,6 +2519,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y2
@@ -2538,6 +2547,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y2
@@ -2555,6 +2565,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y2
@@ -2582,6 +2593,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y2
@@ -2644,6 +2656,7 @@ row:
 	JNE          main
 	SUBQ         $+16, R10
 	JLT          ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y2
@@ -2671,6 +2684,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y2
@@ -2688,6 +2702,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y2
@@ -2715,6 +2730,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y2
@@ -2775,6 +2791,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -2803,6 +2820,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -2821,6 +2839,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -2849,6 +2868,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -2893,7 +2913,7 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -2912,6 +2932,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y1
@@ -2944,6 +2965,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y1
@@ -2963,6 +2985,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y1
@@ -2995,6 +3018,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y1
@@ -3041,9 +3065,9 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+1984(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3062,6 +3086,7 @@ row:
 	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD      (CX), Y3
@@ -3078,54 +3103,54 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -3178,6 +3203,7 @@ ntdone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD      (CX), Y3
@@ -3187,30 +3213,30 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -3244,6 +3270,7 @@ ntsingledone:
 main:
 	SUBQ $+8, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD      (CX), Y3
@@ -3260,54 +3287,54 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -3360,6 +3387,7 @@ maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD      (CX), Y3
@@ -3369,30 +3397,30 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -3434,30 +3462,30 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2368(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y8
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -3500,9 +3528,10 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3521,70 +3550,67 @@ row:
 	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y5
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y6
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y6
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y7
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y7, Y8
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMOVUPD      (R8), Y5
+	VMOVUPD      32(R8), Y7
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y6, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y6
+	VMOVAPD      Y3, Y7
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y10
+	VSUBPD       Y3, Y7, Y8
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y11
+	VFMADD213PD  Y2, Y4, Y8
+	VFMADD213PD  Y2, Y6, Y11
+	VFMADD213PD  Y2, Y4, Y8
+	VFMADD213PD  Y2, Y6, Y11
 	VPSLLQ       $0x34, Y7, Y7
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y7, Y8, Y8
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y7
-	VDIVPD       Y6, Y8, Y6
-	VDIVPD       Y7, Y12, Y7
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y5, Y0, Y5
-	VFNMADD231PD Y6, Y4, Y3
-	VFNMADD231PD Y7, Y9, Y5
-	VMOVNTPD     Y3, (AX)
-	VMOVNTPD     Y5, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y8, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3595,39 +3621,38 @@ ntdone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (R8), Y4
-	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMOVUPD      (R8), Y5
+	VADDPD       Y5, Y4, Y4
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVNTPD     Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3640,70 +3665,67 @@ ntsingledone:
 main:
 	SUBQ $+8, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y5
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y6
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y6
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y6, Y5, Y5
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y6
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y7
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y7, Y8
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMOVUPD      (R8), Y5
+	VMOVUPD      32(R8), Y7
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y6, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y6
+	VMOVAPD      Y3, Y7
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y10
+	VSUBPD       Y3, Y7, Y8
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y11
+	VFMADD213PD  Y2, Y4, Y8
+	VFMADD213PD  Y2, Y6, Y11
+	VFMADD213PD  Y2, Y4, Y8
+	VFMADD213PD  Y2, Y6, Y11
 	VPSLLQ       $0x34, Y7, Y7
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y7, Y8, Y8
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y7
-	VDIVPD       Y6, Y8, Y6
-	VDIVPD       Y7, Y12, Y7
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y5, Y0, Y5
-	VFNMADD231PD Y6, Y4, Y3
-	VFNMADD231PD Y7, Y9, Y5
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y5, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y8, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3714,39 +3736,38 @@ maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (R8), Y4
-	VADDPD       Y4, Y3, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMOVUPD      (R8), Y5
+	VADDPD       Y5, Y4, Y4
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3759,38 +3780,36 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX), Y3, Y4
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VMASKMOVPD   (R8), Y3, Y5
-	VADDPD       Y5, Y4, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
-	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
-	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y1, Y7, Y8
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VMASKMOVPD   (R8), Y4, Y6
+	VADDPD       Y6, Y5, Y5
+	VMAXPD       Y5, Y1, Y6
+	VMINPD       Y6, Y0, Y5
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VSUBPD       Y3, Y7, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VDIVPD       Y6, Y8, Y6
-	VMAXPD       Y4, Y0, Y4
-	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)
+	VADDPD       Y2, Y8, Y8
+	VDIVPD       Y8, Y2, Y5
+	VMULPD       Y6, Y5, Y5
+	VMASKMOVPD   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3812,9 +3831,10 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2784(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SHLQ         $0x03, R10
@@ -3833,70 +3853,67 @@ row:
 	JNE   main
 	SUBQ  $+8, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y6
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y6, Y7
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y8
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
 	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y7, Y5
-	VDIVPD       Y6, Y12, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y8, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y9, Y7
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y5
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y5, Y7, Y7
-	VMOVNTPD     Y3, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      (R8), Y5
+	VMOVUPD      32(R8), Y7
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y7, Y6, Y6
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3907,39 +3924,38 @@ ntdone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y3, Y3
-	VMOVNTPD     Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       Y5, Y4, Y4
+	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3952,70 +3968,67 @@ ntsingledone:
 main:
 	SUBQ $+8, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y9, Y2, Y9
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y9, Y10
-	VMOVAPD      Y1, Y6
-	VMOVAPD      Y1, Y11
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y1, Y6, Y7
-	VSUBPD       Y1, Y11, Y12
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y12, Y10
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y4
+	VMINPD       Y9, Y0, Y8
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y8, Y11
 	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y11, Y11
+	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
-	VMULPD       Y11, Y12, Y12
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y12, Y6
-	VDIVPD       Y5, Y7, Y5
-	VDIVPD       Y6, Y12, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y8, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y9, Y7
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y5
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y5, Y7, Y7
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y7, 32(AX)
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y4
+	VDIVPD       Y11, Y2, Y6
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      (R8), Y5
+	VMOVUPD      32(R8), Y7
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y7, Y6, Y6
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4026,39 +4039,38 @@ maindone:
 	ADDQ $+8, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y3
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VORPD        vecConstf64avx2<>+1856(SB), Y4, Y5
-	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMAXPD       Y4, Y1, Y5
+	VMINPD       Y5, Y0, Y4
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VSUBPD       Y3, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  Y2, Y4, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y5
-	VDIVPD       Y5, Y7, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y3, Y3
-	VMOVUPD      Y3, (AX)
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y7, Y2, Y4
+	VMULPD       Y5, Y4, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       Y5, Y4, Y4
+	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4071,38 +4083,36 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX), Y3, Y4
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
-	VMINPD       Y5, Y2, Y5
-	VORPD        vecConstf64avx2<>+1856(SB), Y5, Y6
-	VMOVAPD      Y1, Y7
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y1, Y7, Y8
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
+	VMAXPD       Y5, Y1, Y6
+	VMINPD       Y6, Y0, Y5
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VSUBPD       Y3, Y7, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y5, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
-	VADDPD       vecConstf64avx2<>+512(SB), Y8, Y6
-	VDIVPD       Y6, Y8, Y6
-	VMAXPD       Y4, Y0, Y4
-	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   (R8), Y3, Y5
-	VMULPD       Y5, Y4, Y4
-	VMASKMOVPD   Y4, Y3, (AX)
+	VADDPD       Y2, Y8, Y8
+	VDIVPD       Y8, Y2, Y5
+	VMULPD       Y6, Y5, Y5
+	VMASKMOVPD   (R8), Y4, Y6
+	VMULPD       Y6, Y5, Y5
+	VMASKMOVPD   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4142,6 +4152,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -4170,6 +4181,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -4188,6 +4200,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -4216,6 +4229,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -4278,6 +4292,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -4306,6 +4321,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -4324,6 +4340,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -4352,6 +4369,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -4414,6 +4432,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -4442,6 +4461,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -4460,6 +4480,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -4488,6 +4509,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -4550,6 +4572,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -4578,6 +4601,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -4596,6 +4620,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -4624,6 +4649,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -4686,6 +4712,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (CX), Y0
@@ -4718,6 +4745,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (CX), Y0
@@ -4737,6 +4765,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (CX), Y0
@@ -4769,6 +4798,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (CX), Y0
@@ -4833,6 +4863,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R10
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (CX), Y0
@@ -4865,6 +4896,7 @@ ntdone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (CX), Y0
@@ -4884,6 +4916,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R10
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (CX), Y0
@@ -4916,6 +4949,7 @@ maindone:
 	ADDQ $+16, R10
 	SUBQ $+4, R10
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (CX), Y0
@@ -4960,9 +4994,10 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1952(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2816(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3232(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SHLQ         $0x03, R8
@@ -4979,68 +5014,71 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y7
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y8
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y7, Y8
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y8, Y2, Y8
-	VMULPD       Y4, Y4, Y5
-	VMULPD       Y8, Y8, Y9
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y9, Y10
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y8, Y10, Y10
-	VADDPD       Y1, Y6, Y5
-	VADDPD       Y1, Y10, Y11
-	VSUBPD       Y1, Y5, Y9
-	VSUBPD       Y1, Y11, Y12
-	VSUBPD       Y9, Y6, Y9
-	VSUBPD       Y12, Y10, Y12
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y11, Y11
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y11, Y10, Y10
-	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y10, Y9
-	VDIVPD       Y5, Y6, Y5
-	VDIVPD       Y9, Y10, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y7, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y8, Y7
-	VMOVNTPD     Y3, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
+	VMINPD       Y5, Y3, Y5
+	VMINPD       Y9, Y3, Y9
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y9, Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y9, Y11, Y11
+	VADDPD       Y2, Y7, Y6
+	VADDPD       Y2, Y11, Y12
+	VSUBPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y12, Y13
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y13, Y11, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD  Y1, Y10, Y7
+	VFMADD213PD  Y1, Y13, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y7, Y5, Y5
+	VMULPD       Y11, Y9, Y9
+	VADDPD       Y1, Y7, Y7
+	VADDPD       Y1, Y11, Y11
+	VDIVPD       Y7, Y1, Y6
+	VDIVPD       Y11, Y1, Y7
+	VMAXPD       Y4, Y0, Y4
+	VMAXPD       Y8, Y0, Y8
+	VFNMADD231PD Y6, Y5, Y4
+	VFNMADD231PD Y7, Y9, Y8
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y8, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -5050,174 +5088,19 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
-	VMULPD       Y4, Y6, Y6
-	VADDPD       Y1, Y6, Y5
-	VSUBPD       Y1, Y5, Y7
-	VSUBPD       Y7, Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y6, Y6
-	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
-	VDIVPD       Y5, Y6, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVNTPD     Y3, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          ntsingleloop
-
-ntsingledone:
-	ADDQ $+4, R8
-
-main:
-	SUBQ $+8, R8
-	JLT  maindone
-
-mainloop:
-	VMOVUPD      (CX), Y3
-	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VANDPD       vecConstf64avx2<>+32(SB), Y7, Y8
-	VMINPD       Y4, Y2, Y4
-	VMINPD       Y8, Y2, Y8
-	VMULPD       Y4, Y4, Y5
-	VMULPD       Y8, Y8, Y9
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y9, Y10
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y8, Y10, Y10
-	VADDPD       Y1, Y6, Y5
-	VADDPD       Y1, Y10, Y11
-	VSUBPD       Y1, Y5, Y9
-	VSUBPD       Y1, Y11, Y12
-	VSUBPD       Y9, Y6, Y9
-	VSUBPD       Y12, Y10, Y12
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y12, Y10
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y9, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y12, Y10
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y11, Y11
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y11, Y10, Y10
-	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
-	VADDPD       vecConstf64avx2<>+512(SB), Y10, Y9
-	VDIVPD       Y5, Y6, Y5
-	VDIVPD       Y9, Y10, Y6
-	VMAXPD       Y3, Y0, Y3
-	VMAXPD       Y7, Y0, Y7
-	VFNMADD231PD Y5, Y4, Y3
-	VFNMADD231PD Y6, Y8, Y7
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y7, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+8, R8
-	JGE          mainloop
-
-maindone:
-	ADDQ $+8, R8
-	SUBQ $+4, R8
-	JLT  singledone
-
-singleloop:
-	VMOVUPD      (CX), Y3
-	PREFETCHT0   2048(CX)
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y2, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
-	VMULPD       Y4, Y6, Y6
-	VADDPD       Y1, Y6, Y5
-	VSUBPD       Y1, Y5, Y7
-	VSUBPD       Y7, Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+1504(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y6
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y6, Y6
-	VADDPD       vecConstf64avx2<>+512(SB), Y6, Y5
-	VDIVPD       Y5, Y6, Y5
-	VMAXPD       Y3, Y0, Y3
-	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPD      Y3, (AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	SUBQ         $+4, R8
-	JGE          singleloop
-
-singledone:
-	ADDQ         $+4, R8
-	JZ           next
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
-	SHLQ         $0x03, R8
-	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX), Y3, Y4
+	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
-	VMINPD       Y5, Y2, Y5
+	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2848(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
-	VADDPD       Y1, Y7, Y6
-	VSUBPD       Y1, Y6, Y8
+	VADDPD       Y2, Y7, Y6
+	VSUBPD       Y2, Y6, Y8
 	VSUBPD       Y8, Y7, Y8
 	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y7
@@ -5230,14 +5113,177 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y8, Y7
 	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y8, Y7
-	VFMADD213PD  vecConstf64avx2<>+512(SB), Y8, Y7
+	VFMADD213PD  Y1, Y8, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
-	VADDPD       vecConstf64avx2<>+512(SB), Y7, Y6
-	VDIVPD       Y6, Y7, Y6
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y1, Y7, Y7
+	VDIVPD       Y7, Y1, Y6
 	VMAXPD       Y4, Y0, Y4
 	VFNMADD231PD Y6, Y5, Y4
-	VMASKMOVPD   Y4, Y3, (AX)
+	VMOVNTPD     Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
+	SUBQ $+8, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y8
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2080(CX)
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
+	VMINPD       Y5, Y3, Y5
+	VMINPD       Y9, Y3, Y9
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y9, Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y9, Y11, Y11
+	VADDPD       Y2, Y7, Y6
+	VADDPD       Y2, Y11, Y12
+	VSUBPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y12, Y13
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y13, Y11, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD  Y1, Y10, Y7
+	VFMADD213PD  Y1, Y13, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y7, Y5, Y5
+	VMULPD       Y11, Y9, Y9
+	VADDPD       Y1, Y7, Y7
+	VADDPD       Y1, Y11, Y11
+	VDIVPD       Y7, Y1, Y6
+	VDIVPD       Y11, Y1, Y7
+	VMAXPD       Y4, Y0, Y4
+	VMAXPD       Y8, Y0, Y8
+	VFNMADD231PD Y6, Y5, Y4
+	VFNMADD231PD Y7, Y9, Y8
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          mainloop
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	VMOVUPD      (CX), Y4
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
+	VMINPD       Y5, Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y2, Y7, Y6
+	VSUBPD       Y2, Y6, Y8
+	VSUBPD       Y8, Y7, Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y8, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y8, Y7
+	VFMADD213PD  Y1, Y8, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y1, Y7, Y7
+	VDIVPD       Y7, Y1, Y6
+	VMAXPD       Y4, Y0, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMOVUPD      Y4, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, R8
+	JGE          singleloop
+
+singledone:
+	ADDQ         $+4, R8
+	JZ           next
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R8
+	SUBQ         R8, R9
+	VMOVUPS      (R9), Y4
+	VMASKMOVPD   (CX), Y4, Y5
+	PREFETCHT0   2048(CX)
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y6
+	VMINPD       Y6, Y3, Y6
+	VMULPD       Y6, Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y7, Y8
+	VMULPD       Y6, Y8, Y8
+	VADDPD       Y2, Y8, Y7
+	VSUBPD       Y2, Y7, Y9
+	VSUBPD       Y9, Y8, Y9
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y9, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y9, Y8
+	VFMADD213PD  Y1, Y9, Y8
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y8, Y6, Y6
+	VADDPD       Y1, Y8, Y8
+	VDIVPD       Y8, Y1, Y7
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y7, Y6, Y5
+	VMASKMOVPD   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -5256,8 +5302,8 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2912(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+2944(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R8
@@ -5276,6 +5322,7 @@ row:
 	JNE   main
 	SUBQ  $+8, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD      (CX), Y4
@@ -5286,16 +5333,14 @@ ntloop:
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
 	VMAXPD       Y7, Y1, Y7
-	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
-	VXORPD       vecConstf64avx2<>+1856(SB), Y7, Y7
 	VMOVAPD      Y3, Y5
 	VMOVAPD      Y3, Y8
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y3, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
@@ -5341,17 +5386,17 @@ ntdone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
-	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
 	VMOVAPD      Y3, Y5
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
 	VSUBPD       Y3, Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
@@ -5381,6 +5426,7 @@ ntsingledone:
 main:
 	SUBQ $+8, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD      (CX), Y4
@@ -5391,16 +5437,14 @@ mainloop:
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
 	VMAXPD       Y7, Y1, Y7
-	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
-	VXORPD       vecConstf64avx2<>+1856(SB), Y7, Y7
 	VMOVAPD      Y3, Y5
 	VMOVAPD      Y3, Y8
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y3, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
@@ -5446,17 +5490,17 @@ maindone:
 	ADDQ $+8, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
-	VXORPD       vecConstf64avx2<>+1856(SB), Y4, Y4
 	VMOVAPD      Y3, Y5
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
 	VSUBPD       Y3, Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
@@ -5491,11 +5535,10 @@ singledone:
 	PREFETCHT0   2048(CX)
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
-	VXORPD       vecConstf64avx2<>+1856(SB), Y5, Y5
 	VMOVAPD      Y3, Y6
-	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
@@ -5548,6 +5591,7 @@ row:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (CX), Y0
@@ -5567,6 +5611,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (CX), Y0
@@ -5582,6 +5627,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (CX), Y0
@@ -5601,6 +5647,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (CX), Y0
@@ -5652,6 +5699,7 @@ row:
 	JNE   main
 	SUBQ  $+16, SI
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVNTPD Y0, (AX)
@@ -5666,6 +5714,7 @@ ntdone:
 	ADDQ $+16, SI
 	SUBQ $+4, SI
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVNTPD Y0, (AX)
@@ -5679,6 +5728,7 @@ ntsingledone:
 main:
 	SUBQ $+16, SI
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD Y0, (AX)
@@ -5693,6 +5743,7 @@ maindone:
 	ADDQ $+16, SI
 	SUBQ $+4, SI
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD Y0, (AX)
@@ -5754,6 +5805,7 @@ last:
 	JNE   main
 	SUBQ  $+16, R8
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (CX), Y0
@@ -5778,6 +5830,7 @@ ntdone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (CX), Y0
@@ -5795,6 +5848,7 @@ ntsingledone:
 main:
 	SUBQ $+16, R8
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (CX), Y0
@@ -5819,6 +5873,7 @@ maindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (CX), Y0
@@ -5851,7 +5906,7 @@ next:
 // func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
-	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -5859,7 +5914,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         y+16(FP), DI
 	VBROADCASTSD scale+72(FP), Y2
 	VMULPD       vecConstf64avx2<>+96(SB), Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -5915,7 +5970,7 @@ addmaxsingledone:
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
 	VMASKMOVPD (DI)(R11*1), Y4, Y6
 	VADDPD     Y6, Y5, Y5
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -5926,7 +5981,7 @@ addmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -5939,8 +5994,8 @@ addmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+16, R12
@@ -6116,7 +6171,7 @@ addalonesingledone:
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
 	VMASKMOVPD  (DI)(R11*1), Y7, Y9
 	VADDPD      Y9, Y8, Y8
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -6155,7 +6210,7 @@ addrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -6168,8 +6223,8 @@ addrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
 	CMPQ         room+24(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
@@ -6363,7 +6418,7 @@ addntsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -6588,7 +6643,7 @@ addinsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -6677,7 +6732,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -6688,7 +6743,7 @@ plainmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -6701,8 +6756,8 @@ plainmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+16, R12
@@ -6851,7 +6906,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -6888,7 +6943,7 @@ plainrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -6901,8 +6956,8 @@ plainrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
 	CMPQ         room+24(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
@@ -7069,7 +7124,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -7265,7 +7320,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -7640,8 +7695,8 @@ return:
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
-	VBROADCASTSD vecConstf64avx2<>+3040(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+3392(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -7668,14 +7723,14 @@ mainrow:
 	VMOVUPD      32(R11)(R9*1), Y10
 	VFMADD213PD  Y4, Y0, Y7
 	VFMADD213PD  Y6, Y0, Y10
-	VMAXPD       Y7, Y1, Y7
-	VMAXPD       Y10, Y1, Y10
-	VMOVAPD      Y2, Y8
-	VMOVAPD      Y2, Y11
+	VMAXPD       Y7, Y2, Y7
+	VMAXPD       Y10, Y2, Y10
+	VMOVAPD      Y1, Y8
+	VMOVAPD      Y1, Y11
 	VFMADD231PD  vecConstf64avx2<>+96(SB), Y7, Y8
 	VFMADD231PD  vecConstf64avx2<>+96(SB), Y10, Y11
-	VSUBPD       Y2, Y8, Y9
-	VSUBPD       Y2, Y11, Y12
+	VSUBPD       Y1, Y8, Y9
+	VSUBPD       Y1, Y11, Y12
 	VFNMADD231PD vecConstf64avx2<>+128(SB), Y9, Y7
 	VFNMADD231PD vecConstf64avx2<>+128(SB), Y12, Y10
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
@@ -7737,10 +7792,10 @@ single:
 singlerow:
 	VMOVUPD      (R11)(R9*1), Y5
 	VFMADD213PD  Y4, Y0, Y5
-	VMAXPD       Y5, Y1, Y5
-	VMOVAPD      Y2, Y6
+	VMAXPD       Y5, Y2, Y5
+	VMOVAPD      Y1, Y6
 	VFMADD231PD  vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y2, Y6, Y7
+	VSUBPD       Y1, Y6, Y7
 	VFNMADD231PD vecConstf64avx2<>+128(SB), Y7, Y5
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
@@ -7784,10 +7839,10 @@ singledone:
 tailrow:
 	VMASKMOVPD   (DX)(R9*1), Y3, Y6
 	VFMADD213PD  Y5, Y0, Y6
-	VMAXPD       Y6, Y1, Y6
-	VMOVAPD      Y2, Y7
+	VMAXPD       Y6, Y2, Y6
+	VMOVAPD      Y1, Y7
 	VFMADD231PD  vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y2, Y7, Y8
+	VSUBPD       Y1, Y7, Y8
 	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y6
 	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
@@ -7826,10 +7881,10 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y0
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y0
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+16, SI
@@ -7863,7 +7918,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPD (CX)(DI*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+1952(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+2336(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VADDPD     Y5, Y0, Y0
 
@@ -7894,10 +7949,10 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y0
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y1
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3360(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3360(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3360(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3360(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+16, SI
@@ -7931,7 +7986,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPD (CX)(DI*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y0, Y0
 
@@ -7961,10 +8016,10 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x03, BX
-	VBROADCASTSD vecConstf64avx2<>+2976(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+96(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -7998,7 +8053,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPD (DX)(R8*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3008(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -8012,15 +8067,15 @@ row:
 	VMOVSD       X3, (CX)
 	ADDQ         $+8, CX
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3008(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         16384(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -8165,7 +8220,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPD  (R9)(R8*1), Y9, Y10
-	VMOVAPD     vecConstf64avx2<>+3008(SB), Y11
+	VMOVAPD     vecConstf64avx2<>+3360(SB), Y11
 	VBLENDVPD   Y9, Y10, Y11, Y10
 	VMAXPD      Y10, Y3, Y3
 	VMASKMOVPD  (DX)(R8*1), Y9, Y10
@@ -8235,10 +8290,10 @@ TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y0
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y0
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
 	MOVQ    n+16(FP), DX
 	XORQ    BX, BX
 	SUBQ    $+16, DX
@@ -8332,13 +8387,13 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          firstshort
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -8348,11 +8403,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 
@@ -8430,7 +8485,7 @@ row:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+64(FP), Y1
@@ -8451,13 +8506,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          nextshort
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -8467,11 +8522,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 
@@ -8877,13 +8932,13 @@ TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-96
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          firstshort
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -8897,11 +8952,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 	VBROADCASTSD (R11), Y6
@@ -9018,7 +9073,7 @@ turned:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+88(FP), Y1
@@ -9039,13 +9094,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          nextshort
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -9059,11 +9114,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3072(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 	VBROADCASTSD (R11), Y8
@@ -9529,10 +9584,10 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+16, R8
@@ -9603,10 +9658,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
 	CMPB    nt+64(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -9924,10 +9979,10 @@ TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-88
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSD mean+48(FP), Y5
 	VBROADCASTSD shift+64(FP), Y0
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -10198,10 +10253,10 @@ TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-88
 	MOVQ         next+16(FP), DX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSD scale+56(FP), Y4
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y0
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y1
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+1952(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -10428,10 +10483,10 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
 	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3104(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3136(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3456(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -11924,171 +11979,215 @@ DATA vecConstf64avx2<>+1888(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1896(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1904(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1912(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1920(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1928(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1936(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1944(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+1952(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1960(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1968(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1976(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+1984(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+1992(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2000(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2008(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2016(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2024(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2032(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2040(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2048(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2056(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2064(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2072(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2080(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2088(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2096(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2104(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2112(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2120(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2128(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2136(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2144(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2152(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2160(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2168(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2176(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2184(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2192(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2200(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2208(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2216(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2224(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2232(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2240(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2248(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2256(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2264(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2272(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2280(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2288(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2296(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2304(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2312(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2320(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2328(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2336(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2344(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2352(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2360(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2368(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2376(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2384(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2392(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2400(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2408(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2416(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2424(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2432(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2440(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2448(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2456(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2464(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2472(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2480(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2488(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2496(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2504(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2512(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2520(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2528(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2536(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2544(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2552(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2560(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2568(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2576(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2584(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2592(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2600(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2608(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2616(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2624(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2632(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2640(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2648(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+2656(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2664(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2672(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2680(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+2688(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2696(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2704(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2712(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+2720(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2728(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2736(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2744(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+2752(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2760(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2768(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2776(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+2784(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2792(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2800(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2808(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx2<>+2816(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2824(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2832(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2840(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+2848(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2856(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2864(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2872(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+2880(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2888(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2896(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2904(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+2912(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2920(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2928(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2936(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+2944(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2952(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2960(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2968(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+2976(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2984(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+2992(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3000(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3008(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3016(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3024(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3032(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3040(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3048(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3056(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3064(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3072(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3080(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3088(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3096(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3104(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3112(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3120(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3128(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3136(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3144(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3152(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3160(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3168(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3176(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3184(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3192(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3200(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3208(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3216(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3224(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3232
+DATA vecConstf64avx2<>+1920(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1928(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1936(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1944(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1952(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+1960(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+1968(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+1976(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+1984(SB)/8, $0x3f0ae6ba92036db0
+DATA vecConstf64avx2<>+1992(SB)/8, $0x3f0ae6ba92036db0
+DATA vecConstf64avx2<>+2000(SB)/8, $0x3f0ae6ba92036db0
+DATA vecConstf64avx2<>+2008(SB)/8, $0x3f0ae6ba92036db0
+DATA vecConstf64avx2<>+2016(SB)/8, $0x3f328a1d8170e1ba
+DATA vecConstf64avx2<>+2024(SB)/8, $0x3f328a1d8170e1ba
+DATA vecConstf64avx2<>+2032(SB)/8, $0x3f328a1d8170e1ba
+DATA vecConstf64avx2<>+2040(SB)/8, $0x3f328a1d8170e1ba
+DATA vecConstf64avx2<>+2048(SB)/8, $0x3f571de87ff7e3f4
+DATA vecConstf64avx2<>+2056(SB)/8, $0x3f571de87ff7e3f4
+DATA vecConstf64avx2<>+2064(SB)/8, $0x3f571de87ff7e3f4
+DATA vecConstf64avx2<>+2072(SB)/8, $0x3f571de87ff7e3f4
+DATA vecConstf64avx2<>+2080(SB)/8, $0x3f7a019a776cebdd
+DATA vecConstf64avx2<>+2088(SB)/8, $0x3f7a019a776cebdd
+DATA vecConstf64avx2<>+2096(SB)/8, $0x3f7a019a776cebdd
+DATA vecConstf64avx2<>+2104(SB)/8, $0x3f7a019a776cebdd
+DATA vecConstf64avx2<>+2112(SB)/8, $0x3f9a01a01751a7e0
+DATA vecConstf64avx2<>+2120(SB)/8, $0x3f9a01a01751a7e0
+DATA vecConstf64avx2<>+2128(SB)/8, $0x3f9a01a01751a7e0
+DATA vecConstf64avx2<>+2136(SB)/8, $0x3f9a01a01751a7e0
+DATA vecConstf64avx2<>+2144(SB)/8, $0x3fb6c16c17ed9500
+DATA vecConstf64avx2<>+2152(SB)/8, $0x3fb6c16c17ed9500
+DATA vecConstf64avx2<>+2160(SB)/8, $0x3fb6c16c17ed9500
+DATA vecConstf64avx2<>+2168(SB)/8, $0x3fb6c16c17ed9500
+DATA vecConstf64avx2<>+2176(SB)/8, $0x3fd1111111118f95
+DATA vecConstf64avx2<>+2184(SB)/8, $0x3fd1111111118f95
+DATA vecConstf64avx2<>+2192(SB)/8, $0x3fd1111111118f95
+DATA vecConstf64avx2<>+2200(SB)/8, $0x3fd1111111118f95
+DATA vecConstf64avx2<>+2208(SB)/8, $0x3fe55555555522c0
+DATA vecConstf64avx2<>+2216(SB)/8, $0x3fe55555555522c0
+DATA vecConstf64avx2<>+2224(SB)/8, $0x3fe55555555522c0
+DATA vecConstf64avx2<>+2232(SB)/8, $0x3fe55555555522c0
+DATA vecConstf64avx2<>+2240(SB)/8, $0x3ff5555555555539
+DATA vecConstf64avx2<>+2248(SB)/8, $0x3ff5555555555539
+DATA vecConstf64avx2<>+2256(SB)/8, $0x3ff5555555555539
+DATA vecConstf64avx2<>+2264(SB)/8, $0x3ff5555555555539
+DATA vecConstf64avx2<>+2272(SB)/8, $0x4000000000000005
+DATA vecConstf64avx2<>+2280(SB)/8, $0x4000000000000005
+DATA vecConstf64avx2<>+2288(SB)/8, $0x4000000000000005
+DATA vecConstf64avx2<>+2296(SB)/8, $0x4000000000000005
+DATA vecConstf64avx2<>+2304(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2312(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2320(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2328(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2336(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2344(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2352(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2360(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2368(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2376(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2384(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2392(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2400(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2408(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2416(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2424(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2432(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2440(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2448(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2456(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2464(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2472(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2480(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2488(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2496(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2504(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2512(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2520(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2528(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2536(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2544(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2552(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2560(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2568(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2576(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2584(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2592(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2600(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2608(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2616(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2624(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2632(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2640(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2648(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2656(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2664(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2672(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2680(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2688(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2696(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2704(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2712(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2720(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2728(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2736(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2744(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2752(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2760(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2768(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2776(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2784(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2792(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2800(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2808(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2816(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2824(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2832(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2840(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2848(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2856(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2864(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2872(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2880(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2888(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2896(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2904(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2912(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2920(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2928(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2936(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2944(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2952(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2960(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2968(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2976(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2984(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+2992(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3000(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3008(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3016(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3024(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3032(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3040(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3048(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3056(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3064(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3072(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3080(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3088(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3096(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3104(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3112(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3120(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3128(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3136(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3144(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3152(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3160(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3168(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3176(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3184(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3192(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3200(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+3208(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+3216(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+3224(SB)/8, $0xc086200000000000
+DATA vecConstf64avx2<>+3232(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3240(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3248(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3256(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3264(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3272(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3280(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3288(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3296(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3304(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3312(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3320(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3328(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3336(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3344(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3352(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3360(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3368(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3376(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3384(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3392(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3400(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3408(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3416(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3424(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3432(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3440(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3448(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3456(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3464(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3472(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3480(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3488(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3496(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3504(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3512(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3520(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3528(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3536(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3544(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3552(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3560(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3568(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3576(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3584
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -34,6 +34,7 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD          (DX), Z7
@@ -137,6 +138,7 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD          (DX), Z7
@@ -173,6 +175,7 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD          (DX), Z7
@@ -276,6 +279,7 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD          (DX), Z7
@@ -372,6 +376,7 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD          (DX), Z2
@@ -574,18 +579,10 @@ ntloop:
 	VFMADD213PD      Z8, Z5, Z11
 	VFMADD213PD      Z10, Z9, Z15
 	VFMADD213PD      Z14, Z13, Z16
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z7, Z3
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z12, Z4
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z17, Z5
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z6, Z6
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z11
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z15, Z15
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z16, Z16
-	VORPD            Z2, Z6, Z6
-	VORPD            Z3, Z11, Z11
-	VORPD            Z4, Z15, Z15
-	VORPD            Z5, Z16, Z16
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z2, Z6
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z7, Z11
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z12, Z15
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z17, Z16
 	VMOVNTPD         Z6, (AX)
 	VMOVNTPD         Z11, 64(AX)
 	VMOVNTPD         Z15, 128(AX)
@@ -599,6 +596,7 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD          (DX), Z2
@@ -651,9 +649,7 @@ ntsingleloop:
 	VPSLLQ           $0x34, Z3, Z3
 	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD            Z2, Z5, Z5
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z2, Z5
 	VMOVNTPD         Z5, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -666,6 +662,7 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD          (DX), Z2
@@ -868,18 +865,10 @@ mainloop:
 	VFMADD213PD      Z8, Z5, Z11
 	VFMADD213PD      Z10, Z9, Z15
 	VFMADD213PD      Z14, Z13, Z16
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z7, Z3
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z12, Z4
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z17, Z5
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z6, Z6
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z11
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z15, Z15
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z16, Z16
-	VORPD            Z2, Z6, Z6
-	VORPD            Z3, Z11, Z11
-	VORPD            Z4, Z15, Z15
-	VORPD            Z5, Z16, Z16
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z2, Z6
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z7, Z11
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z12, Z15
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z17, Z16
 	VMOVUPD          Z6, (AX)
 	VMOVUPD          Z11, 64(AX)
 	VMOVUPD          Z15, 128(AX)
@@ -893,6 +882,7 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD          (DX), Z2
@@ -945,9 +935,7 @@ singleloop:
 	VPSLLQ           $0x34, Z3, Z3
 	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD            Z2, Z5, Z5
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z2, Z5
 	VMOVUPD          Z5, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -1011,9 +999,7 @@ singledone:
 	VPSLLQ           $0x34, Z3, Z3
 	VSUBPD.BCST      vecConstf64avx512<>+24(SB), Z3, Z4
 	VFMADD213PD      Z4, Z3, Z5
-	VANDPD.BCST      vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD            Z2, Z5, Z5
+	VPTERNLOGQ.BCST  $0xd8, vecConstf64avx512<>+440(SB), Z2, Z5
 	VMOVUPD          Z5, K1, (AX)
 
 next:
@@ -1035,6 +1021,9 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	VBROADCASTSD vecConstf64avx512<>+448(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+456(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -1051,132 +1040,121 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z2
-	VMOVUPD           64(DX), Z6
-	VMOVUPD           128(DX), Z10
-	VMOVUPD           192(DX), Z14
+	VMOVUPD           (DX), Z5
+	VMOVUPD           64(DX), Z9
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z14, Z15
-	VMINPD            Z3, Z0, Z3
-	VMINPD            Z7, Z0, Z7
-	VMINPD            Z11, Z0, Z11
-	VMINPD            Z15, Z0, Z15
-	VADDPD            Z3, Z3, Z3
-	VADDPD            Z7, Z7, Z7
-	VADDPD            Z11, Z11, Z11
-	VADDPD            Z15, Z15, Z15
-	VMOVAPD           Z1, Z4
-	VMOVAPD           Z1, Z8
-	VMOVAPD           Z1, Z12
-	VMOVAPD           Z1, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VSUBPD            Z1, Z4, Z5
-	VSUBPD            Z1, Z8, Z9
-	VSUBPD            Z1, Z12, Z13
-	VSUBPD            Z1, Z16, Z17
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z20
-	VMULPD            Z3, Z3, Z9
-	VMULPD            Z7, Z7, Z17
-	VMULPD            Z11, Z11, Z19
-	VMULPD            Z15, Z15, Z21
-	VFMADD213PD       Z3, Z9, Z5
-	VFMADD213PD       Z7, Z17, Z13
-	VFMADD213PD       Z11, Z19, Z18
-	VFMADD213PD       Z15, Z21, Z20
-	VPSLLQ            $0x34, Z4, Z4
-	VPSLLQ            $0x34, Z8, Z8
-	VPSLLQ            $0x34, Z12, Z12
-	VPSLLQ            $0x34, Z16, Z16
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z8, Z7
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z9
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z16, Z11
-	VFMADD213PD       Z3, Z4, Z5
-	VFMADD213PD       Z7, Z8, Z13
-	VFMADD213PD       Z9, Z12, Z18
-	VFMADD213PD       Z11, Z16, Z20
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z13, Z4
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z18, Z7
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z20, Z8
-	VDIVPD            Z3, Z5, Z5
-	VDIVPD            Z4, Z13, Z13
-	VDIVPD            Z7, Z18, Z18
-	VDIVPD            Z8, Z20, Z20
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z6, Z3
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z4
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z14, Z6
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z13
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z18
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z20, Z20
-	VORPD             Z2, Z5, Z5
-	VORPD             Z3, Z13, Z13
-	VORPD             Z4, Z18, Z18
-	VORPD             Z6, Z20, Z20
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z13, 64(AX)
-	VMOVNTPD          Z18, 128(AX)
-	VMOVNTPD          Z20, 192(AX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z17, Z18
+	VMINPD            Z6, Z0, Z6
+	VMINPD            Z10, Z0, Z10
+	VMINPD            Z14, Z0, Z14
+	VMINPD            Z18, Z0, Z18
+	VMOVAPD           Z1, Z7
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z15
+	VMOVAPD           Z1, Z19
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z14, Z15
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z18, Z19
+	VSUBPD            Z1, Z7, Z8
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z15, Z16
+	VSUBPD            Z1, Z19, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z16, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z20, Z18
+	VMOVAPD           Z4, Z8
+	VMOVAPD           Z4, Z16
+	VMOVAPD           Z4, Z21
+	VMOVAPD           Z4, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z18, Z23
+	VMULPD            Z6, Z6, Z12
+	VMULPD            Z10, Z10, Z20
+	VMULPD            Z14, Z14, Z22
+	VMULPD            Z18, Z18, Z24
+	VADDPD            Z6, Z6, Z6
+	VADDPD            Z10, Z10, Z10
+	VADDPD            Z14, Z14, Z14
+	VADDPD            Z18, Z18, Z18
+	VFMADD213PD       Z6, Z12, Z8
+	VFMADD213PD       Z10, Z20, Z16
+	VFMADD213PD       Z14, Z22, Z21
+	VFMADD213PD       Z18, Z24, Z23
+	VPSLLQ            $0x34, Z7, Z7
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z15, Z15
+	VPSLLQ            $0x34, Z19, Z19
+	VSUBPD            Z2, Z7, Z6
+	VSUBPD            Z2, Z11, Z10
+	VSUBPD            Z2, Z15, Z12
+	VSUBPD            Z2, Z19, Z14
+	VFMADD213PD       Z6, Z7, Z8
+	VFMADD213PD       Z10, Z11, Z16
+	VFMADD213PD       Z12, Z15, Z21
+	VFMADD213PD       Z14, Z19, Z23
+	VADDPD            Z3, Z8, Z6
+	VADDPD            Z3, Z16, Z7
+	VADDPD            Z3, Z21, Z10
+	VADDPD            Z3, Z23, Z11
+	VDIVPD            Z6, Z8, Z8
+	VDIVPD            Z7, Z16, Z16
+	VDIVPD            Z10, Z21, Z21
+	VDIVPD            Z11, Z23, Z23
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z9, Z16
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z13, Z21
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z17, Z23
+	VMOVNTPD          Z8, (AX)
+	VMOVNTPD          Z16, 64(AX)
+	VMOVNTPD          Z21, 128(AX)
+	VMOVNTPD          Z23, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -1186,39 +1164,37 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z2
+	VMOVUPD           (DX), Z5
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
-	VMINPD            Z3, Z0, Z3
-	VADDPD            Z3, Z3, Z3
-	VMOVAPD           Z1, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z1, Z4, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VMULPD            Z3, Z3, Z6
-	VFMADD213PD       Z3, Z6, Z5
-	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
-	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
-	VDIVPD            Z3, Z5, Z5
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD             Z2, Z5, Z5
-	VMOVNTPD          Z5, (AX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
+	VMINPD            Z6, Z0, Z6
+	VMOVAPD           Z1, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VSUBPD            Z1, Z7, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
+	VMOVAPD           Z4, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
+	VMULPD            Z6, Z6, Z9
+	VADDPD            Z6, Z6, Z6
+	VFMADD213PD       Z6, Z9, Z8
+	VPSLLQ            $0x34, Z7, Z7
+	VSUBPD            Z2, Z7, Z6
+	VFMADD213PD       Z6, Z7, Z8
+	VADDPD            Z3, Z8, Z6
+	VDIVPD            Z6, Z8, Z8
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
+	VMOVNTPD          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -1230,132 +1206,121 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z2
-	VMOVUPD           64(DX), Z6
-	VMOVUPD           128(DX), Z10
-	VMOVUPD           192(DX), Z14
+	VMOVUPD           (DX), Z5
+	VMOVUPD           64(DX), Z9
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z6, Z7
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z10, Z11
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z14, Z15
-	VMINPD            Z3, Z0, Z3
-	VMINPD            Z7, Z0, Z7
-	VMINPD            Z11, Z0, Z11
-	VMINPD            Z15, Z0, Z15
-	VADDPD            Z3, Z3, Z3
-	VADDPD            Z7, Z7, Z7
-	VADDPD            Z11, Z11, Z11
-	VADDPD            Z15, Z15, Z15
-	VMOVAPD           Z1, Z4
-	VMOVAPD           Z1, Z8
-	VMOVAPD           Z1, Z12
-	VMOVAPD           Z1, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z11, Z12
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VSUBPD            Z1, Z4, Z5
-	VSUBPD            Z1, Z8, Z9
-	VSUBPD            Z1, Z12, Z13
-	VSUBPD            Z1, Z16, Z17
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z11
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z20
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z7, Z13
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z11, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z20
-	VMULPD            Z3, Z3, Z9
-	VMULPD            Z7, Z7, Z17
-	VMULPD            Z11, Z11, Z19
-	VMULPD            Z15, Z15, Z21
-	VFMADD213PD       Z3, Z9, Z5
-	VFMADD213PD       Z7, Z17, Z13
-	VFMADD213PD       Z11, Z19, Z18
-	VFMADD213PD       Z15, Z21, Z20
-	VPSLLQ            $0x34, Z4, Z4
-	VPSLLQ            $0x34, Z8, Z8
-	VPSLLQ            $0x34, Z12, Z12
-	VPSLLQ            $0x34, Z16, Z16
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z8, Z7
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z9
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z16, Z11
-	VFMADD213PD       Z3, Z4, Z5
-	VFMADD213PD       Z7, Z8, Z13
-	VFMADD213PD       Z9, Z12, Z18
-	VFMADD213PD       Z11, Z16, Z20
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z13, Z4
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z18, Z7
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z20, Z8
-	VDIVPD            Z3, Z5, Z5
-	VDIVPD            Z4, Z13, Z13
-	VDIVPD            Z7, Z18, Z18
-	VDIVPD            Z8, Z20, Z20
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z6, Z3
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z4
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z14, Z6
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z13
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z18
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z20, Z20
-	VORPD             Z2, Z5, Z5
-	VORPD             Z3, Z13, Z13
-	VORPD             Z4, Z18, Z18
-	VORPD             Z6, Z20, Z20
-	VMOVUPD           Z5, (AX)
-	VMOVUPD           Z13, 64(AX)
-	VMOVUPD           Z18, 128(AX)
-	VMOVUPD           Z20, 192(AX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z17, Z18
+	VMINPD            Z6, Z0, Z6
+	VMINPD            Z10, Z0, Z10
+	VMINPD            Z14, Z0, Z14
+	VMINPD            Z18, Z0, Z18
+	VMOVAPD           Z1, Z7
+	VMOVAPD           Z1, Z11
+	VMOVAPD           Z1, Z15
+	VMOVAPD           Z1, Z19
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z10, Z11
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z14, Z15
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z18, Z19
+	VSUBPD            Z1, Z7, Z8
+	VSUBPD            Z1, Z11, Z12
+	VSUBPD            Z1, Z15, Z16
+	VSUBPD            Z1, Z19, Z20
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z12, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z16, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z20, Z18
+	VMOVAPD           Z4, Z8
+	VMOVAPD           Z4, Z16
+	VMOVAPD           Z4, Z21
+	VMOVAPD           Z4, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z10, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z14, Z21
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z18, Z23
+	VMULPD            Z6, Z6, Z12
+	VMULPD            Z10, Z10, Z20
+	VMULPD            Z14, Z14, Z22
+	VMULPD            Z18, Z18, Z24
+	VADDPD            Z6, Z6, Z6
+	VADDPD            Z10, Z10, Z10
+	VADDPD            Z14, Z14, Z14
+	VADDPD            Z18, Z18, Z18
+	VFMADD213PD       Z6, Z12, Z8
+	VFMADD213PD       Z10, Z20, Z16
+	VFMADD213PD       Z14, Z22, Z21
+	VFMADD213PD       Z18, Z24, Z23
+	VPSLLQ            $0x34, Z7, Z7
+	VPSLLQ            $0x34, Z11, Z11
+	VPSLLQ            $0x34, Z15, Z15
+	VPSLLQ            $0x34, Z19, Z19
+	VSUBPD            Z2, Z7, Z6
+	VSUBPD            Z2, Z11, Z10
+	VSUBPD            Z2, Z15, Z12
+	VSUBPD            Z2, Z19, Z14
+	VFMADD213PD       Z6, Z7, Z8
+	VFMADD213PD       Z10, Z11, Z16
+	VFMADD213PD       Z12, Z15, Z21
+	VFMADD213PD       Z14, Z19, Z23
+	VADDPD            Z3, Z8, Z6
+	VADDPD            Z3, Z16, Z7
+	VADDPD            Z3, Z21, Z10
+	VADDPD            Z3, Z23, Z11
+	VDIVPD            Z6, Z8, Z8
+	VDIVPD            Z7, Z16, Z16
+	VDIVPD            Z10, Z21, Z21
+	VDIVPD            Z11, Z23, Z23
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z9, Z16
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z13, Z21
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z17, Z23
+	VMOVUPD           Z8, (AX)
+	VMOVUPD           Z16, 64(AX)
+	VMOVUPD           Z21, 128(AX)
+	VMOVUPD           Z23, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -1365,39 +1330,37 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z2
+	VMOVUPD           (DX), Z5
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
-	VMINPD            Z3, Z0, Z3
-	VADDPD            Z3, Z3, Z3
-	VMOVAPD           Z1, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z1, Z4, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VMULPD            Z3, Z3, Z6
-	VFMADD213PD       Z3, Z6, Z5
-	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
-	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
-	VDIVPD            Z3, Z5, Z5
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, (AX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
+	VMINPD            Z6, Z0, Z6
+	VMOVAPD           Z1, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VSUBPD            Z1, Z7, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
+	VMOVAPD           Z4, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
+	VMULPD            Z6, Z6, Z9
+	VADDPD            Z6, Z6, Z6
+	VFMADD213PD       Z6, Z9, Z8
+	VPSLLQ            $0x34, Z7, Z7
+	VSUBPD            Z2, Z7, Z6
+	VFMADD213PD       Z6, Z7, Z8
+	VADDPD            Z3, Z8, Z6
+	VDIVPD            Z6, Z8, Z8
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
+	VMOVUPD           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -1410,37 +1373,34 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z2
+	VMOVUPD.Z         (DX), K1, Z5
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z2, Z3
-	VMINPD            Z3, Z0, Z3
-	VADDPD            Z3, Z3, Z3
-	VMOVAPD           Z1, Z4
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z3, Z4
-	VSUBPD            Z1, Z4, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z5, Z3
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z5, Z3
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z3, Z5
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z3, Z5
-	VMULPD            Z3, Z3, Z6
-	VFMADD213PD       Z3, Z6, Z5
-	VPSLLQ            $0x34, Z4, Z4
-	VSUBPD.BCST       vecConstf64avx512<>+24(SB), Z4, Z3
-	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       vecConstf64avx512<>+456(SB), Z5, Z3
-	VDIVPD            Z3, Z5, Z5
-	VANDPD.BCST       vecConstf64avx512<>+440(SB), Z2, Z2
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z5
-	VORPD             Z2, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)
+	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
+	VMINPD            Z6, Z0, Z6
+	VMOVAPD           Z1, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VSUBPD            Z1, Z7, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
+	VMOVAPD           Z4, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
+	VMULPD            Z6, Z6, Z9
+	VADDPD            Z6, Z6, Z6
+	VFMADD213PD       Z6, Z9, Z8
+	VPSLLQ            $0x34, Z7, Z7
+	VSUBPD            Z2, Z7, Z6
+	VFMADD213PD       Z6, Z7, Z8
+	VADDPD            Z3, Z8, Z6
+	VDIVPD            Z6, Z8, Z8
+	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
+	VMOVUPD           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1459,7 +1419,7 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -1476,6 +1436,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z1
@@ -1511,6 +1472,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z1
@@ -1527,6 +1489,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z1
@@ -1562,6 +1525,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z1
@@ -1600,9 +1564,9 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -1619,6 +1583,7 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD          (DX), Z3
@@ -1641,102 +1606,102 @@ ntloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z14, Z14, Z15
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
 	VFMADD213PD      Z6, Z4, Z7
 	VFMADD213PD      Z11, Z9, Z12
 	VFMADD213PD      Z16, Z14, Z17
@@ -1830,6 +1795,7 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
@@ -1837,30 +1803,30 @@ ntsingleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -1893,6 +1859,7 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD          (DX), Z3
@@ -1915,102 +1882,102 @@ mainloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z14, Z14, Z15
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
 	VFMADD213PD      Z6, Z4, Z7
 	VFMADD213PD      Z11, Z9, Z12
 	VFMADD213PD      Z16, Z14, Z17
@@ -2104,6 +2071,7 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD          (DX), Z3
@@ -2111,30 +2079,30 @@ singleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -2173,30 +2141,30 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -2228,7 +2196,7 @@ next:
 	RET
 
 // func vecSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2236,9 +2204,10 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -2255,152 +2224,141 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z9, Z2, Z9
-	VMINPD            Z14, Z2, Z14
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z6
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z16
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z6, Z7
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z16, Z17
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z8, Z1, Z9
+	VMAXPD            Z12, Z1, Z13
+	VMAXPD            Z16, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z9, Z0, Z8
+	VMINPD            Z13, Z0, Z12
+	VMINPD            Z17, Z0, Z16
+	VMOVAPD           Z3, Z6
+	VMOVAPD           Z3, Z10
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z12, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z16, Z18
+	VSUBPD            Z3, Z6, Z7
+	VSUBPD            Z3, Z10, Z11
+	VSUBPD            Z3, Z14, Z15
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z11, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z12
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z11, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z16
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
 	VPSLLQ            $0x34, Z6, Z6
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z16, Z16
-	VPSLLQ            $0x34, Z21, Z21
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z18, Z18
 	VMULPD            Z6, Z7, Z7
-	VMULPD            Z11, Z12, Z12
-	VMULPD            Z16, Z17, Z17
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z5, Z6
-	VRCP14PD          Z11, Z15
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z6, Z5, Z10
-	VFNMADD231PD      Z15, Z11, Z16
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z6, Z6, Z10
-	VFMADD213PD       Z15, Z15, Z16
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z10, Z7, Z6
-	VMULPD            Z16, Z12, Z15
-	VMULPD            Z23, Z17, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z7, Z7
-	VMOVAPD           Z12, Z12
-	VMOVAPD           Z17, Z17
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z6, Z5, Z7
-	VFNMADD231PD      Z15, Z11, Z12
-	VFNMADD231PD      Z21, Z20, Z17
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z10, Z7, Z6
-	VFMADD231PD       Z16, Z12, Z15
-	VFMADD231PD       Z23, Z17, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z8, Z0, Z5
-	VMAXPD            Z13, Z0, Z7
-	VMAXPD            Z18, Z0, Z8
-	VFNMADD231PD      Z6, Z4, Z3
-	VFNMADD231PD      Z15, Z9, Z5
-	VFNMADD231PD      Z21, Z14, Z7
-	VFNMADD231PD      Z25, Z19, Z8
-	VMOVNTPD          Z3, (AX)
-	VMOVNTPD          Z5, 64(AX)
-	VMOVNTPD          Z7, 128(AX)
-	VMOVNTPD          Z8, 192(AX)
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z7, Z7
+	VADDPD            Z2, Z11, Z11
+	VADDPD            Z2, Z15, Z15
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z7, Z4
+	VRCP14PD          Z11, Z8
+	VRCP14PD          Z15, Z12
+	VRCP14PD          Z19, Z16
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z7, Z6
+	VFNMADD231PD      Z8, Z11, Z10
+	VFNMADD231PD      Z12, Z15, Z14
+	VFNMADD231PD      Z16, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z8, Z8, Z10
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z16, Z16, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z16
+	VFNMADD231PD      Z6, Z7, Z4
+	VFNMADD231PD      Z10, Z11, Z8
+	VFNMADD231PD      Z14, Z15, Z12
+	VFNMADD231PD      Z18, Z19, Z16
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z10, Z10, Z8
+	VFMADD213PD       Z14, Z14, Z12
+	VFMADD213PD       Z18, Z18, Z16
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z9, Z8, Z8
+	VMULPD            Z13, Z12, Z12
+	VMULPD            Z17, Z16, Z16
+	VMOVNTPD          Z4, (AX)
+	VMOVNTPD          Z8, 64(AX)
+	VMOVNTPD          Z12, 128(AX)
+	VMOVNTPD          Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -2410,44 +2368,42 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVNTPD          Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVNTPD          Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -2459,152 +2415,141 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z9, Z2, Z9
-	VMINPD            Z14, Z2, Z14
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z6
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z16
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z6, Z7
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z16, Z17
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z8, Z1, Z9
+	VMAXPD            Z12, Z1, Z13
+	VMAXPD            Z16, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z9, Z0, Z8
+	VMINPD            Z13, Z0, Z12
+	VMINPD            Z17, Z0, Z16
+	VMOVAPD           Z3, Z6
+	VMOVAPD           Z3, Z10
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z12, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z16, Z18
+	VSUBPD            Z3, Z6, Z7
+	VSUBPD            Z3, Z10, Z11
+	VSUBPD            Z3, Z14, Z15
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z11, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z12
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z11, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z16
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
 	VPSLLQ            $0x34, Z6, Z6
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z16, Z16
-	VPSLLQ            $0x34, Z21, Z21
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z18, Z18
 	VMULPD            Z6, Z7, Z7
-	VMULPD            Z11, Z12, Z12
-	VMULPD            Z16, Z17, Z17
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z5, Z6
-	VRCP14PD          Z11, Z15
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z6, Z5, Z10
-	VFNMADD231PD      Z15, Z11, Z16
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z6, Z6, Z10
-	VFMADD213PD       Z15, Z15, Z16
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z10, Z7, Z6
-	VMULPD            Z16, Z12, Z15
-	VMULPD            Z23, Z17, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z7, Z7
-	VMOVAPD           Z12, Z12
-	VMOVAPD           Z17, Z17
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z6, Z5, Z7
-	VFNMADD231PD      Z15, Z11, Z12
-	VFNMADD231PD      Z21, Z20, Z17
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z10, Z7, Z6
-	VFMADD231PD       Z16, Z12, Z15
-	VFMADD231PD       Z23, Z17, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z8, Z0, Z5
-	VMAXPD            Z13, Z0, Z7
-	VMAXPD            Z18, Z0, Z8
-	VFNMADD231PD      Z6, Z4, Z3
-	VFNMADD231PD      Z15, Z9, Z5
-	VFNMADD231PD      Z21, Z14, Z7
-	VFNMADD231PD      Z25, Z19, Z8
-	VMOVUPD           Z3, (AX)
-	VMOVUPD           Z5, 64(AX)
-	VMOVUPD           Z7, 128(AX)
-	VMOVUPD           Z8, 192(AX)
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z7, Z7
+	VADDPD            Z2, Z11, Z11
+	VADDPD            Z2, Z15, Z15
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z7, Z4
+	VRCP14PD          Z11, Z8
+	VRCP14PD          Z15, Z12
+	VRCP14PD          Z19, Z16
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z7, Z6
+	VFNMADD231PD      Z8, Z11, Z10
+	VFNMADD231PD      Z12, Z15, Z14
+	VFNMADD231PD      Z16, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z8, Z8, Z10
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z16, Z16, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z16
+	VFNMADD231PD      Z6, Z7, Z4
+	VFNMADD231PD      Z10, Z11, Z8
+	VFNMADD231PD      Z14, Z15, Z12
+	VFNMADD231PD      Z18, Z19, Z16
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z10, Z10, Z8
+	VFMADD213PD       Z14, Z14, Z12
+	VFMADD213PD       Z18, Z18, Z16
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z9, Z8, Z8
+	VMULPD            Z13, Z12, Z12
+	VMULPD            Z17, Z16, Z16
+	VMOVUPD           Z4, (AX)
+	VMOVUPD           Z8, 64(AX)
+	VMOVUPD           Z12, 128(AX)
+	VMOVUPD           Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -2614,44 +2559,42 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -2664,42 +2607,39 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z3
+	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, K1, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -2735,6 +2675,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z1
@@ -2770,6 +2711,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z1
@@ -2786,6 +2728,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z1
@@ -2821,6 +2764,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z1
@@ -2877,6 +2821,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z2
@@ -2920,6 +2865,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z2
@@ -2937,6 +2883,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z2
@@ -2980,6 +2927,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z2
@@ -3042,6 +2990,7 @@ row:
 	JNE          main
 	SUBQ         $+64, CX
 	JLT          ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z2
@@ -3085,6 +3034,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z2
@@ -3102,6 +3052,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z2
@@ -3145,6 +3096,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z2
@@ -3205,6 +3157,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -3249,6 +3202,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -3267,6 +3221,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -3311,6 +3266,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -3355,7 +3311,7 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -3374,6 +3330,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z1
@@ -3426,6 +3383,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z1
@@ -3445,6 +3403,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z1
@@ -3497,6 +3456,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z1
@@ -3543,9 +3503,9 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+472(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -3564,6 +3524,7 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD          (DX), Z3
@@ -3594,102 +3555,102 @@ ntloop:
 	VMULPD           Z11, Z11, Z12
 	VMULPD           Z15, Z15, Z16
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z18
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
 	VFMADD213PD      Z8, Z4, Z10
 	VFMADD213PD      Z13, Z11, Z14
 	VFMADD213PD      Z17, Z15, Z18
@@ -3784,6 +3745,7 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD          (DX), Z3
@@ -3793,30 +3755,30 @@ ntsingleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -3850,6 +3812,7 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD          (DX), Z3
@@ -3880,102 +3843,102 @@ mainloop:
 	VMULPD           Z11, Z11, Z12
 	VMULPD           Z15, Z15, Z16
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z20, Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z18
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z22
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z20, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
 	VFMADD213PD      Z8, Z4, Z10
 	VFMADD213PD      Z13, Z11, Z14
 	VFMADD213PD      Z17, Z15, Z18
@@ -4070,6 +4033,7 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD          (DX), Z3
@@ -4079,30 +4043,30 @@ singleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -4144,30 +4108,30 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+480(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+496(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+504(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+512(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+520(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+528(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+536(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+544(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+552(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+560(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+568(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+576(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+488(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+584(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z7
+	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+624(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+632(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+640(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+648(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+712(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+720(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+728(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -4200,7 +4164,7 @@ next:
 	RET
 
 // func vecAddSiluF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -4210,9 +4174,10 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -4231,160 +4196,149 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z3
-	VMOVUPD           64(DX), Z5
-	VMOVUPD           128(DX), Z7
-	VMOVUPD           192(DX), Z9
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z8
+	VMOVUPD           192(DX), Z10
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPD           (R9), Z4
-	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z8
-	VMOVUPD           192(R9), Z10
-	VADDPD            Z4, Z3, Z3
-	VADDPD            Z6, Z5, Z5
-	VADDPD            Z8, Z7, Z7
-	VADDPD            Z10, Z9, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z11
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z15
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z11, Z2, Z11
-	VMINPD            Z15, Z2, Z15
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z6
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z11, Z12
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z15, Z16
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z8
-	VMOVAPD           Z1, Z13
-	VMOVAPD           Z1, Z17
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z12, Z13
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z16, Z17
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z8, Z10
-	VSUBPD            Z1, Z13, Z14
-	VSUBPD            Z1, Z17, Z18
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z14, Z12
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z18, Z16
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z14
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VPSLLQ            $0x34, Z8, Z8
-	VPSLLQ            $0x34, Z13, Z13
-	VPSLLQ            $0x34, Z17, Z17
-	VPSLLQ            $0x34, Z21, Z21
-	VMULPD            Z8, Z10, Z10
-	VMULPD            Z13, Z14, Z14
-	VMULPD            Z17, Z18, Z18
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z10, Z6
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z14, Z13
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z18, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z6, Z8
-	VRCP14PD          Z13, Z16
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z8, Z6, Z12
-	VFNMADD231PD      Z16, Z13, Z17
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z8, Z8, Z12
-	VFMADD213PD       Z16, Z16, Z17
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z12, Z10, Z8
-	VMULPD            Z17, Z14, Z16
-	VMULPD            Z23, Z18, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z10, Z10
-	VMOVAPD           Z14, Z14
-	VMOVAPD           Z18, Z18
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z8, Z6, Z10
-	VFNMADD231PD      Z16, Z13, Z14
-	VFNMADD231PD      Z21, Z20, Z18
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z12, Z10, Z8
-	VFMADD231PD       Z17, Z14, Z16
-	VFMADD231PD       Z23, Z18, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z5, Z0, Z5
-	VMAXPD            Z7, Z0, Z6
-	VMAXPD            Z9, Z0, Z7
-	VFNMADD231PD      Z8, Z4, Z3
-	VFNMADD231PD      Z16, Z11, Z5
-	VFNMADD231PD      Z21, Z15, Z6
-	VFNMADD231PD      Z25, Z19, Z7
-	VMOVNTPD          Z3, (AX)
-	VMOVNTPD          Z5, 64(AX)
-	VMOVNTPD          Z6, 128(AX)
-	VMOVNTPD          Z7, 192(AX)
+	VMOVUPD           (R9), Z5
+	VMOVUPD           64(R9), Z7
+	VMOVUPD           128(R9), Z9
+	VMOVUPD           192(R9), Z11
+	VADDPD            Z5, Z4, Z4
+	VADDPD            Z7, Z6, Z6
+	VADDPD            Z9, Z8, Z8
+	VADDPD            Z11, Z10, Z10
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z6, Z1, Z11
+	VMAXPD            Z8, Z1, Z14
+	VMAXPD            Z10, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z11, Z0, Z6
+	VMINPD            Z14, Z0, Z8
+	VMINPD            Z17, Z0, Z10
+	VMOVAPD           Z3, Z7
+	VMOVAPD           Z3, Z12
+	VMOVAPD           Z3, Z15
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z6, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z10, Z18
+	VSUBPD            Z3, Z7, Z9
+	VSUBPD            Z3, Z12, Z13
+	VSUBPD            Z3, Z15, Z16
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z6
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z16, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z10
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z19
+	VFMADD213PD       Z2, Z4, Z9
+	VFMADD213PD       Z2, Z6, Z13
+	VFMADD213PD       Z2, Z8, Z16
+	VFMADD213PD       Z2, Z10, Z19
+	VFMADD213PD       Z2, Z4, Z9
+	VFMADD213PD       Z2, Z6, Z13
+	VFMADD213PD       Z2, Z8, Z16
+	VFMADD213PD       Z2, Z10, Z19
+	VPSLLQ            $0x34, Z7, Z7
+	VPSLLQ            $0x34, Z12, Z12
+	VPSLLQ            $0x34, Z15, Z15
+	VPSLLQ            $0x34, Z18, Z18
+	VMULPD            Z7, Z9, Z9
+	VMULPD            Z12, Z13, Z13
+	VMULPD            Z15, Z16, Z16
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z9, Z9
+	VADDPD            Z2, Z13, Z13
+	VADDPD            Z2, Z16, Z16
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z9, Z4
+	VRCP14PD          Z13, Z7
+	VRCP14PD          Z16, Z10
+	VRCP14PD          Z19, Z15
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z9, Z6
+	VFNMADD231PD      Z7, Z13, Z8
+	VFNMADD231PD      Z10, Z16, Z12
+	VFNMADD231PD      Z15, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z7, Z7, Z8
+	VFMADD213PD       Z10, Z10, Z12
+	VFMADD213PD       Z15, Z15, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z15
+	VFNMADD231PD      Z6, Z9, Z4
+	VFNMADD231PD      Z8, Z13, Z7
+	VFNMADD231PD      Z12, Z16, Z10
+	VFNMADD231PD      Z18, Z19, Z15
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z8, Z8, Z7
+	VFMADD213PD       Z12, Z12, Z10
+	VFMADD213PD       Z18, Z18, Z15
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z11, Z7, Z7
+	VMULPD            Z14, Z10, Z10
+	VMULPD            Z17, Z15, Z15
+	VMOVNTPD          Z4, (AX)
+	VMOVNTPD          Z7, 64(AX)
+	VMOVNTPD          Z10, 128(AX)
+	VMOVNTPD          Z15, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4395,46 +4349,44 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VMOVUPD           (R9), Z4
-	VADDPD            Z4, Z3, Z3
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMOVUPD           (R9), Z5
+	VADDPD            Z5, Z4, Z4
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVNTPD          Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVNTPD          Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4447,160 +4399,149 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z3
-	VMOVUPD           64(DX), Z5
-	VMOVUPD           128(DX), Z7
-	VMOVUPD           192(DX), Z9
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z8
+	VMOVUPD           192(DX), Z10
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPD           (R9), Z4
-	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z8
-	VMOVUPD           192(R9), Z10
-	VADDPD            Z4, Z3, Z3
-	VADDPD            Z6, Z5, Z5
-	VADDPD            Z8, Z7, Z7
-	VADDPD            Z10, Z9, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z11
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z7, Z15
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z11, Z2, Z11
-	VMINPD            Z15, Z2, Z15
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z6
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z11, Z12
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z15, Z16
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z8
-	VMOVAPD           Z1, Z13
-	VMOVAPD           Z1, Z17
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z6, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z12, Z13
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z16, Z17
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z8, Z10
-	VSUBPD            Z1, Z13, Z14
-	VSUBPD            Z1, Z17, Z18
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z10, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z14, Z12
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z18, Z16
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z10, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z14, Z12
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z18, Z16
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z14
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z18
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z6, Z10
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z12, Z14
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z16, Z18
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VPSLLQ            $0x34, Z8, Z8
-	VPSLLQ            $0x34, Z13, Z13
-	VPSLLQ            $0x34, Z17, Z17
-	VPSLLQ            $0x34, Z21, Z21
-	VMULPD            Z8, Z10, Z10
-	VMULPD            Z13, Z14, Z14
-	VMULPD            Z17, Z18, Z18
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z10, Z6
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z14, Z13
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z18, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z6, Z8
-	VRCP14PD          Z13, Z16
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z8, Z6, Z12
-	VFNMADD231PD      Z16, Z13, Z17
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z8, Z8, Z12
-	VFMADD213PD       Z16, Z16, Z17
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z12, Z10, Z8
-	VMULPD            Z17, Z14, Z16
-	VMULPD            Z23, Z18, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z10, Z10
-	VMOVAPD           Z14, Z14
-	VMOVAPD           Z18, Z18
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z8, Z6, Z10
-	VFNMADD231PD      Z16, Z13, Z14
-	VFNMADD231PD      Z21, Z20, Z18
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z12, Z10, Z8
-	VFMADD231PD       Z17, Z14, Z16
-	VFMADD231PD       Z23, Z18, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z5, Z0, Z5
-	VMAXPD            Z7, Z0, Z6
-	VMAXPD            Z9, Z0, Z7
-	VFNMADD231PD      Z8, Z4, Z3
-	VFNMADD231PD      Z16, Z11, Z5
-	VFNMADD231PD      Z21, Z15, Z6
-	VFNMADD231PD      Z25, Z19, Z7
-	VMOVUPD           Z3, (AX)
-	VMOVUPD           Z5, 64(AX)
-	VMOVUPD           Z6, 128(AX)
-	VMOVUPD           Z7, 192(AX)
+	VMOVUPD           (R9), Z5
+	VMOVUPD           64(R9), Z7
+	VMOVUPD           128(R9), Z9
+	VMOVUPD           192(R9), Z11
+	VADDPD            Z5, Z4, Z4
+	VADDPD            Z7, Z6, Z6
+	VADDPD            Z9, Z8, Z8
+	VADDPD            Z11, Z10, Z10
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z6, Z1, Z11
+	VMAXPD            Z8, Z1, Z14
+	VMAXPD            Z10, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z11, Z0, Z6
+	VMINPD            Z14, Z0, Z8
+	VMINPD            Z17, Z0, Z10
+	VMOVAPD           Z3, Z7
+	VMOVAPD           Z3, Z12
+	VMOVAPD           Z3, Z15
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z7
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z6, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z15
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z10, Z18
+	VSUBPD            Z3, Z7, Z9
+	VSUBPD            Z3, Z12, Z13
+	VSUBPD            Z3, Z15, Z16
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z13, Z6
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z16, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z13, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z16, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z10
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z9
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z13
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z16
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z9
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z6, Z13
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z16
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z19
+	VFMADD213PD       Z2, Z4, Z9
+	VFMADD213PD       Z2, Z6, Z13
+	VFMADD213PD       Z2, Z8, Z16
+	VFMADD213PD       Z2, Z10, Z19
+	VFMADD213PD       Z2, Z4, Z9
+	VFMADD213PD       Z2, Z6, Z13
+	VFMADD213PD       Z2, Z8, Z16
+	VFMADD213PD       Z2, Z10, Z19
+	VPSLLQ            $0x34, Z7, Z7
+	VPSLLQ            $0x34, Z12, Z12
+	VPSLLQ            $0x34, Z15, Z15
+	VPSLLQ            $0x34, Z18, Z18
+	VMULPD            Z7, Z9, Z9
+	VMULPD            Z12, Z13, Z13
+	VMULPD            Z15, Z16, Z16
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z9, Z9
+	VADDPD            Z2, Z13, Z13
+	VADDPD            Z2, Z16, Z16
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z9, Z4
+	VRCP14PD          Z13, Z7
+	VRCP14PD          Z16, Z10
+	VRCP14PD          Z19, Z15
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z9, Z6
+	VFNMADD231PD      Z7, Z13, Z8
+	VFNMADD231PD      Z10, Z16, Z12
+	VFNMADD231PD      Z15, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z7, Z7, Z8
+	VFMADD213PD       Z10, Z10, Z12
+	VFMADD213PD       Z15, Z15, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z15
+	VFNMADD231PD      Z6, Z9, Z4
+	VFNMADD231PD      Z8, Z13, Z7
+	VFNMADD231PD      Z12, Z16, Z10
+	VFNMADD231PD      Z18, Z19, Z15
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z8, Z8, Z7
+	VFMADD213PD       Z12, Z12, Z10
+	VFMADD213PD       Z18, Z18, Z15
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z11, Z7, Z7
+	VMULPD            Z14, Z10, Z10
+	VMULPD            Z17, Z15, Z15
+	VMOVUPD           Z4, (AX)
+	VMOVUPD           Z7, 64(AX)
+	VMOVUPD           Z10, 128(AX)
+	VMOVUPD           Z15, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4611,46 +4552,44 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VMOVUPD           (R9), Z4
-	VADDPD            Z4, Z3, Z3
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMOVUPD           (R9), Z5
+	VADDPD            Z5, Z4, Z4
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4664,44 +4603,41 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPD.Z         (DX), K1, Z3
+	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
-	VMOVUPD.Z         (R9), K1, Z4
-	VADDPD            Z4, Z3, Z3
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMOVUPD.Z         (R9), K1, Z5
+	VADDPD            Z5, Z4, Z4
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           Z3, K1, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4713,7 +4649,7 @@ next:
 	RET
 
 // func vecSiluMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -4723,9 +4659,10 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+672(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -4744,160 +4681,149 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z9, Z2, Z9
-	VMINPD            Z14, Z2, Z14
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z6
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z16
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z6, Z7
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z16, Z17
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z8, Z1, Z9
+	VMAXPD            Z12, Z1, Z13
+	VMAXPD            Z16, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z9, Z0, Z8
+	VMINPD            Z13, Z0, Z12
+	VMINPD            Z17, Z0, Z16
+	VMOVAPD           Z3, Z6
+	VMOVAPD           Z3, Z10
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z12, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z16, Z18
+	VSUBPD            Z3, Z6, Z7
+	VSUBPD            Z3, Z10, Z11
+	VSUBPD            Z3, Z14, Z15
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z11, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z12
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z11, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z16
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
 	VPSLLQ            $0x34, Z6, Z6
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z16, Z16
-	VPSLLQ            $0x34, Z21, Z21
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z18, Z18
 	VMULPD            Z6, Z7, Z7
-	VMULPD            Z11, Z12, Z12
-	VMULPD            Z16, Z17, Z17
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z5, Z6
-	VRCP14PD          Z11, Z15
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z6, Z5, Z10
-	VFNMADD231PD      Z15, Z11, Z16
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z6, Z6, Z10
-	VFMADD213PD       Z15, Z15, Z16
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z10, Z7, Z6
-	VMULPD            Z16, Z12, Z15
-	VMULPD            Z23, Z17, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z7, Z7
-	VMOVAPD           Z12, Z12
-	VMOVAPD           Z17, Z17
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z6, Z5, Z7
-	VFNMADD231PD      Z15, Z11, Z12
-	VFNMADD231PD      Z21, Z20, Z17
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z10, Z7, Z6
-	VFMADD231PD       Z16, Z12, Z15
-	VFMADD231PD       Z23, Z17, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z8, Z0, Z5
-	VMAXPD            Z13, Z0, Z7
-	VMAXPD            Z18, Z0, Z8
-	VFNMADD231PD      Z6, Z4, Z3
-	VFNMADD231PD      Z15, Z9, Z5
-	VFNMADD231PD      Z21, Z14, Z7
-	VFNMADD231PD      Z25, Z19, Z8
-	VMOVUPD           (R9), Z4
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z7, Z7
+	VADDPD            Z2, Z11, Z11
+	VADDPD            Z2, Z15, Z15
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z7, Z4
+	VRCP14PD          Z11, Z8
+	VRCP14PD          Z15, Z12
+	VRCP14PD          Z19, Z16
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z7, Z6
+	VFNMADD231PD      Z8, Z11, Z10
+	VFNMADD231PD      Z12, Z15, Z14
+	VFNMADD231PD      Z16, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z8, Z8, Z10
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z16, Z16, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z16
+	VFNMADD231PD      Z6, Z7, Z4
+	VFNMADD231PD      Z10, Z11, Z8
+	VFNMADD231PD      Z14, Z15, Z12
+	VFNMADD231PD      Z18, Z19, Z16
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z10, Z10, Z8
+	VFMADD213PD       Z14, Z14, Z12
+	VFMADD213PD       Z18, Z18, Z16
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z9, Z8, Z8
+	VMULPD            Z13, Z12, Z12
+	VMULPD            Z17, Z16, Z16
+	VMOVUPD           (R9), Z5
 	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z9
-	VMOVUPD           192(R9), Z10
-	VMULPD            Z4, Z3, Z3
-	VMULPD            Z6, Z5, Z5
-	VMULPD            Z9, Z7, Z7
-	VMULPD            Z10, Z8, Z8
-	VMOVNTPD          Z3, (AX)
-	VMOVNTPD          Z5, 64(AX)
-	VMOVNTPD          Z7, 128(AX)
-	VMOVNTPD          Z8, 192(AX)
+	VMOVUPD           128(R9), Z7
+	VMOVUPD           192(R9), Z9
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z6, Z8, Z8
+	VMULPD            Z7, Z12, Z12
+	VMULPD            Z9, Z16, Z16
+	VMOVNTPD          Z4, (AX)
+	VMOVNTPD          Z8, 64(AX)
+	VMOVNTPD          Z12, 128(AX)
+	VMOVNTPD          Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4908,46 +4834,44 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           (R9), Z4
-	VMULPD            Z4, Z3, Z3
-	VMOVNTPD          Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           (R9), Z5
+	VMULPD            Z5, Z4, Z4
+	VMOVNTPD          Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4960,160 +4884,149 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z8, Z9
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z18, Z19
-	VMINPD            Z4, Z2, Z4
-	VMINPD            Z9, Z2, Z9
-	VMINPD            Z14, Z2, Z14
-	VMINPD            Z19, Z2, Z19
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z9, Z10
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z14, Z15
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z19, Z20
-	VMOVAPD           Z1, Z6
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z16
-	VMOVAPD           Z1, Z21
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z15, Z16
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z20, Z21
-	VSUBPD            Z1, Z6, Z7
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z16, Z17
-	VSUBPD            Z1, Z21, Z22
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z22, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z17, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z22, Z20
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z8, Z1, Z9
+	VMAXPD            Z12, Z1, Z13
+	VMAXPD            Z16, Z1, Z17
+	VMINPD            Z5, Z0, Z4
+	VMINPD            Z9, Z0, Z8
+	VMINPD            Z13, Z0, Z12
+	VMINPD            Z17, Z0, Z16
+	VMOVAPD           Z3, Z6
+	VMOVAPD           Z3, Z10
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z8, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z12, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z16, Z18
+	VSUBPD            Z3, Z6, Z7
+	VSUBPD            Z3, Z10, Z11
+	VSUBPD            Z3, Z14, Z15
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z11, Z8
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z12
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z16
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z11, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z16
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z12
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z17
-	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z10, Z12
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z15, Z17
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z20, Z22
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z16, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z8, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z12, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z8, Z11
+	VFMADD213PD       Z2, Z12, Z15
+	VFMADD213PD       Z2, Z16, Z19
 	VPSLLQ            $0x34, Z6, Z6
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z16, Z16
-	VPSLLQ            $0x34, Z21, Z21
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z18, Z18
 	VMULPD            Z6, Z7, Z7
-	VMULPD            Z11, Z12, Z12
-	VMULPD            Z16, Z17, Z17
-	VMULPD            Z21, Z22, Z22
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z12, Z11
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z17, Z20
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z22, Z24
-	VRCP14PD          Z5, Z6
-	VRCP14PD          Z11, Z15
-	VRCP14PD          Z20, Z21
-	VRCP14PD          Z24, Z25
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z10
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z16
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD      Z6, Z5, Z10
-	VFNMADD231PD      Z15, Z11, Z16
-	VFNMADD231PD      Z21, Z20, Z23
-	VFNMADD231PD      Z25, Z24, Z26
-	VFMADD213PD       Z6, Z6, Z10
-	VFMADD213PD       Z15, Z15, Z16
-	VFMADD213PD       Z21, Z21, Z23
-	VFMADD213PD       Z25, Z25, Z26
-	VMULPD            Z10, Z7, Z6
-	VMULPD            Z16, Z12, Z15
-	VMULPD            Z23, Z17, Z21
-	VMULPD            Z26, Z22, Z25
-	VMOVAPD           Z7, Z7
-	VMOVAPD           Z12, Z12
-	VMOVAPD           Z17, Z17
-	VMOVAPD           Z22, Z22
-	VFNMADD231PD      Z6, Z5, Z7
-	VFNMADD231PD      Z15, Z11, Z12
-	VFNMADD231PD      Z21, Z20, Z17
-	VFNMADD231PD      Z25, Z24, Z22
-	VFMADD231PD       Z10, Z7, Z6
-	VFMADD231PD       Z16, Z12, Z15
-	VFMADD231PD       Z23, Z17, Z21
-	VFMADD231PD       Z26, Z22, Z25
-	VMAXPD            Z3, Z0, Z3
-	VMAXPD            Z8, Z0, Z5
-	VMAXPD            Z13, Z0, Z7
-	VMAXPD            Z18, Z0, Z8
-	VFNMADD231PD      Z6, Z4, Z3
-	VFNMADD231PD      Z15, Z9, Z5
-	VFNMADD231PD      Z21, Z14, Z7
-	VFNMADD231PD      Z25, Z19, Z8
-	VMOVUPD           (R9), Z4
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z7, Z7
+	VADDPD            Z2, Z11, Z11
+	VADDPD            Z2, Z15, Z15
+	VADDPD            Z2, Z19, Z19
+	VRCP14PD          Z7, Z4
+	VRCP14PD          Z11, Z8
+	VRCP14PD          Z15, Z12
+	VRCP14PD          Z19, Z16
+	VMOVAPD           Z2, Z6
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z14
+	VMOVAPD           Z2, Z18
+	VFNMADD231PD      Z4, Z7, Z6
+	VFNMADD231PD      Z8, Z11, Z10
+	VFNMADD231PD      Z12, Z15, Z14
+	VFNMADD231PD      Z16, Z19, Z18
+	VFMADD213PD       Z4, Z4, Z6
+	VFMADD213PD       Z8, Z8, Z10
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z16, Z16, Z18
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z8
+	VMOVAPD           Z2, Z12
+	VMOVAPD           Z2, Z16
+	VFNMADD231PD      Z6, Z7, Z4
+	VFNMADD231PD      Z10, Z11, Z8
+	VFNMADD231PD      Z14, Z15, Z12
+	VFNMADD231PD      Z18, Z19, Z16
+	VFMADD213PD       Z6, Z6, Z4
+	VFMADD213PD       Z10, Z10, Z8
+	VFMADD213PD       Z14, Z14, Z12
+	VFMADD213PD       Z18, Z18, Z16
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z9, Z8, Z8
+	VMULPD            Z13, Z12, Z12
+	VMULPD            Z17, Z16, Z16
+	VMOVUPD           (R9), Z5
 	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z9
-	VMOVUPD           192(R9), Z10
-	VMULPD            Z4, Z3, Z3
-	VMULPD            Z6, Z5, Z5
-	VMULPD            Z9, Z7, Z7
-	VMULPD            Z10, Z8, Z8
-	VMOVUPD           Z3, (AX)
-	VMOVUPD           Z5, 64(AX)
-	VMOVUPD           Z7, 128(AX)
-	VMOVUPD           Z8, 192(AX)
+	VMOVUPD           128(R9), Z7
+	VMOVUPD           192(R9), Z9
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z6, Z8, Z8
+	VMULPD            Z7, Z12, Z12
+	VMULPD            Z9, Z16, Z16
+	VMOVUPD           Z4, (AX)
+	VMOVUPD           Z8, 64(AX)
+	VMOVUPD           Z12, 128(AX)
+	VMOVUPD           Z16, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -5124,46 +5037,44 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z3
+	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD           (R9), Z4
-	VMULPD            Z4, Z3, Z3
-	VMOVUPD           Z3, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           (R9), Z5
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -5177,44 +5088,41 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPD.Z         (DX), K1, Z3
+	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD            Z4, Z2, Z4
-	VORPD.BCST        vecConstf64avx512<>+440(SB), Z4, Z5
-	VMOVAPD           Z1, Z6
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z1, Z6, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
-	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z4
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z4
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
-	VFMADD213PD.BCST  vecConstf64avx512<>+24(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z4, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
+	VFMADD213PD       Z2, Z4, Z7
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
-	VADDPD.BCST       vecConstf64avx512<>+24(SB), Z7, Z5
-	VRCP14PD          Z5, Z6
-	VBROADCASTSD      vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD      Z6, Z5, Z8
-	VFMADD213PD       Z6, Z6, Z8
-	VMULPD            Z8, Z7, Z6
-	VMOVAPD           Z7, Z7
-	VFNMADD231PD      Z6, Z5, Z7
-	VFMADD231PD       Z8, Z7, Z6
-	VMAXPD            Z3, Z0, Z3
-	VFNMADD231PD      Z6, Z4, Z3
-	VMOVUPD.Z         (R9), K1, Z4
-	VMULPD            Z4, Z3, Z3
-	VMOVUPD           Z3, K1, (AX)
+	VADDPD            Z2, Z7, Z7
+	VRCP14PD          Z7, Z4
+	VMOVAPD           Z2, Z6
+	VFNMADD231PD      Z4, Z7, Z6
+	VFMADD213PD       Z4, Z4, Z6
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD213PD       Z6, Z6, Z4
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD.Z         (R9), K1, Z5
+	VMULPD            Z5, Z4, Z4
+	VMOVUPD           Z4, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5254,6 +5162,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -5298,6 +5207,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -5316,6 +5226,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -5360,6 +5271,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -5422,6 +5334,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -5466,6 +5379,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -5484,6 +5398,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -5528,6 +5443,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -5590,6 +5506,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -5634,6 +5551,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -5652,6 +5570,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -5696,6 +5615,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -5758,6 +5678,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -5802,6 +5723,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -5820,6 +5742,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -5864,6 +5787,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -5926,6 +5850,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (DX), Z0
@@ -5978,6 +5903,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (DX), Z0
@@ -5997,6 +5923,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (DX), Z0
@@ -6049,6 +5976,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (DX), Z0
@@ -6113,6 +6041,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (DX), Z0
@@ -6165,6 +6094,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (DX), Z0
@@ -6184,6 +6114,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (DX), Z0
@@ -6236,6 +6167,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (DX), Z0
@@ -6280,9 +6212,10 @@ TEXT ·vecGeluTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+680(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SHLQ         $0x03, CX
@@ -6299,156 +6232,157 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z7
-	VMOVUPD          128(DX), Z11
-	VMOVUPD          192(DX), Z15
+	VMOVUPD          (DX), Z4
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z16
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z15, Z16
-	VMINPD           Z4, Z2, Z4
-	VMINPD           Z8, Z2, Z8
-	VMINPD           Z12, Z2, Z12
-	VMINPD           Z16, Z2, Z16
-	VMULPD           Z4, Z4, Z5
-	VMULPD           Z8, Z8, Z9
-	VMULPD           Z12, Z12, Z13
-	VMULPD           Z16, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z17, Z18
-	VMULPD           Z4, Z6, Z6
-	VMULPD           Z8, Z10, Z10
-	VMULPD           Z12, Z14, Z14
-	VMULPD           Z16, Z18, Z18
-	VADDPD           Z1, Z6, Z5
-	VADDPD           Z1, Z10, Z13
-	VADDPD           Z1, Z14, Z19
-	VADDPD           Z1, Z18, Z21
-	VSUBPD           Z1, Z5, Z9
-	VSUBPD           Z1, Z13, Z17
-	VSUBPD           Z1, Z19, Z20
-	VSUBPD           Z1, Z21, Z22
-	VSUBPD           Z9, Z6, Z9
-	VSUBPD           Z17, Z10, Z17
-	VSUBPD           Z20, Z14, Z20
-	VSUBPD           Z22, Z18, Z22
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z22, Z18
-	VPSLLQ           $0x34, Z5, Z5
-	VPSLLQ           $0x34, Z13, Z13
-	VPSLLQ           $0x34, Z19, Z19
-	VPSLLQ           $0x34, Z21, Z21
-	VMULPD           Z5, Z6, Z6
-	VMULPD           Z13, Z10, Z10
-	VMULPD           Z19, Z14, Z14
-	VMULPD           Z21, Z18, Z18
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z10, Z17
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z14, Z21
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z18, Z24
-	VRCP14PD         Z5, Z9
-	VRCP14PD         Z17, Z19
-	VRCP14PD         Z21, Z22
-	VRCP14PD         Z24, Z25
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z20
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD     Z9, Z5, Z13
-	VFNMADD231PD     Z19, Z17, Z20
-	VFNMADD231PD     Z22, Z21, Z23
-	VFNMADD231PD     Z25, Z24, Z26
-	VFMADD213PD      Z9, Z9, Z13
-	VFMADD213PD      Z19, Z19, Z20
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z16, Z17
+	VMINPD           Z5, Z3, Z5
+	VMINPD           Z9, Z3, Z9
+	VMINPD           Z13, Z3, Z13
+	VMINPD           Z17, Z3, Z17
+	VMULPD           Z5, Z5, Z6
+	VMULPD           Z9, Z9, Z10
+	VMULPD           Z13, Z13, Z14
+	VMULPD           Z17, Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VMULPD           Z5, Z7, Z7
+	VMULPD           Z9, Z11, Z11
+	VMULPD           Z13, Z15, Z15
+	VMULPD           Z17, Z19, Z19
+	VADDPD           Z2, Z7, Z6
+	VADDPD           Z2, Z11, Z14
+	VADDPD           Z2, Z15, Z20
+	VADDPD           Z2, Z19, Z22
+	VSUBPD           Z2, Z6, Z10
+	VSUBPD           Z2, Z14, Z18
+	VSUBPD           Z2, Z20, Z21
+	VSUBPD           Z2, Z22, Z23
+	VSUBPD           Z10, Z7, Z10
+	VSUBPD           Z18, Z11, Z18
+	VSUBPD           Z21, Z15, Z21
+	VSUBPD           Z23, Z19, Z23
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z23, Z19
+	VFMADD213PD      Z1, Z10, Z7
+	VFMADD213PD      Z1, Z18, Z11
+	VFMADD213PD      Z1, Z21, Z15
+	VFMADD213PD      Z1, Z23, Z19
+	VPSLLQ           $0x34, Z6, Z6
+	VPSLLQ           $0x34, Z14, Z14
+	VPSLLQ           $0x34, Z20, Z20
+	VPSLLQ           $0x34, Z22, Z22
+	VMULPD           Z6, Z7, Z7
+	VMULPD           Z14, Z11, Z11
+	VMULPD           Z20, Z15, Z15
+	VMULPD           Z22, Z19, Z19
+	VMULPD           Z7, Z5, Z5
+	VMULPD           Z11, Z9, Z9
+	VMULPD           Z15, Z13, Z13
+	VMULPD           Z19, Z17, Z17
+	VADDPD           Z1, Z7, Z7
+	VADDPD           Z1, Z11, Z11
+	VADDPD           Z1, Z15, Z15
+	VADDPD           Z1, Z19, Z19
+	VRCP14PD         Z7, Z6
+	VRCP14PD         Z11, Z14
+	VRCP14PD         Z15, Z20
+	VRCP14PD         Z19, Z22
+	VMOVAPD          Z1, Z10
+	VMOVAPD          Z1, Z18
+	VMOVAPD          Z1, Z21
+	VMOVAPD          Z1, Z23
+	VFNMADD231PD     Z6, Z7, Z10
+	VFNMADD231PD     Z14, Z11, Z18
+	VFNMADD231PD     Z20, Z15, Z21
+	VFNMADD231PD     Z22, Z19, Z23
+	VFMADD213PD      Z6, Z6, Z10
+	VFMADD213PD      Z14, Z14, Z18
+	VFMADD213PD      Z20, Z20, Z21
 	VFMADD213PD      Z22, Z22, Z23
-	VFMADD213PD      Z25, Z25, Z26
-	VMULPD           Z13, Z6, Z9
-	VMULPD           Z20, Z10, Z19
-	VMULPD           Z23, Z14, Z22
-	VMULPD           Z26, Z18, Z25
-	VMOVAPD          Z6, Z6
-	VMOVAPD          Z10, Z10
-	VMOVAPD          Z14, Z14
-	VMOVAPD          Z18, Z18
-	VFNMADD231PD     Z9, Z5, Z6
-	VFNMADD231PD     Z19, Z17, Z10
-	VFNMADD231PD     Z22, Z21, Z14
-	VFNMADD231PD     Z25, Z24, Z18
-	VFMADD231PD      Z13, Z6, Z9
-	VFMADD231PD      Z20, Z10, Z19
-	VFMADD231PD      Z23, Z14, Z22
-	VFMADD231PD      Z26, Z18, Z25
-	VMAXPD           Z3, Z0, Z3
-	VMAXPD           Z7, Z0, Z5
-	VMAXPD           Z11, Z0, Z6
-	VMAXPD           Z15, Z0, Z7
-	VFNMADD231PD     Z9, Z4, Z3
-	VFNMADD231PD     Z19, Z8, Z5
-	VFNMADD231PD     Z22, Z12, Z6
-	VFNMADD231PD     Z25, Z16, Z7
-	VMOVNTPD         Z3, (AX)
-	VMOVNTPD         Z5, 64(AX)
-	VMOVNTPD         Z6, 128(AX)
-	VMOVNTPD         Z7, 192(AX)
+	VMOVAPD          Z1, Z6
+	VMOVAPD          Z1, Z14
+	VMOVAPD          Z1, Z20
+	VMOVAPD          Z1, Z22
+	VFNMADD231PD     Z10, Z7, Z6
+	VFNMADD231PD     Z18, Z11, Z14
+	VFNMADD231PD     Z21, Z15, Z20
+	VFNMADD231PD     Z23, Z19, Z22
+	VFMADD213PD      Z10, Z10, Z6
+	VFMADD213PD      Z18, Z18, Z14
+	VFMADD213PD      Z21, Z21, Z20
+	VFMADD213PD      Z23, Z23, Z22
+	VMAXPD           Z4, Z0, Z4
+	VMAXPD           Z8, Z0, Z7
+	VMAXPD           Z12, Z0, Z8
+	VMAXPD           Z16, Z0, Z10
+	VFNMADD231PD     Z6, Z5, Z4
+	VFNMADD231PD     Z14, Z9, Z7
+	VFNMADD231PD     Z20, Z13, Z8
+	VFNMADD231PD     Z22, Z17, Z10
+	VMOVNTPD         Z4, (AX)
+	VMOVNTPD         Z7, 64(AX)
+	VMOVNTPD         Z8, 128(AX)
+	VMOVNTPD         Z10, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
@@ -6458,45 +6392,46 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z3
+	VMOVUPD          (DX), Z4
 	PREFETCHT0       2048(DX)
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD           Z4, Z2, Z4
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
-	VMULPD           Z4, Z6, Z6
-	VADDPD           Z1, Z6, Z5
-	VSUBPD           Z1, Z5, Z7
-	VSUBPD           Z7, Z6, Z7
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
-	VPSLLQ           $0x34, Z5, Z5
-	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
-	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD     Z7, Z5, Z8
-	VFMADD213PD      Z7, Z7, Z8
-	VMULPD           Z8, Z6, Z7
-	VMOVAPD          Z6, Z6
-	VFNMADD231PD     Z7, Z5, Z6
-	VFMADD231PD      Z8, Z6, Z7
-	VMAXPD           Z3, Z0, Z3
-	VFNMADD231PD     Z7, Z4, Z3
-	VMOVNTPD         Z3, (AX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
+	VMINPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VMULPD           Z5, Z7, Z7
+	VADDPD           Z2, Z7, Z6
+	VSUBPD           Z2, Z6, Z8
+	VSUBPD           Z8, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z7
+	VFMADD213PD      Z1, Z8, Z7
+	VPSLLQ           $0x34, Z6, Z6
+	VMULPD           Z6, Z7, Z7
+	VMULPD           Z7, Z5, Z5
+	VADDPD           Z1, Z7, Z7
+	VRCP14PD         Z7, Z6
+	VMOVAPD          Z1, Z8
+	VFNMADD231PD     Z6, Z7, Z8
+	VFMADD213PD      Z6, Z6, Z8
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z8, Z7, Z6
+	VFMADD213PD      Z8, Z8, Z6
+	VMAXPD           Z4, Z0, Z4
+	VFNMADD231PD     Z6, Z5, Z4
+	VMOVNTPD         Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+8, CX
@@ -6508,156 +6443,157 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z7
-	VMOVUPD          128(DX), Z11
-	VMOVUPD          192(DX), Z15
+	VMOVUPD          (DX), Z4
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z16
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z11, Z12
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z15, Z16
-	VMINPD           Z4, Z2, Z4
-	VMINPD           Z8, Z2, Z8
-	VMINPD           Z12, Z2, Z12
-	VMINPD           Z16, Z2, Z16
-	VMULPD           Z4, Z4, Z5
-	VMULPD           Z8, Z8, Z9
-	VMULPD           Z12, Z12, Z13
-	VMULPD           Z16, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z13, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z17, Z18
-	VMULPD           Z4, Z6, Z6
-	VMULPD           Z8, Z10, Z10
-	VMULPD           Z12, Z14, Z14
-	VMULPD           Z16, Z18, Z18
-	VADDPD           Z1, Z6, Z5
-	VADDPD           Z1, Z10, Z13
-	VADDPD           Z1, Z14, Z19
-	VADDPD           Z1, Z18, Z21
-	VSUBPD           Z1, Z5, Z9
-	VSUBPD           Z1, Z13, Z17
-	VSUBPD           Z1, Z19, Z20
-	VSUBPD           Z1, Z21, Z22
-	VSUBPD           Z9, Z6, Z9
-	VSUBPD           Z17, Z10, Z17
-	VSUBPD           Z20, Z14, Z20
-	VSUBPD           Z22, Z18, Z22
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z22, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z17, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z20, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z22, Z18
-	VPSLLQ           $0x34, Z5, Z5
-	VPSLLQ           $0x34, Z13, Z13
-	VPSLLQ           $0x34, Z19, Z19
-	VPSLLQ           $0x34, Z21, Z21
-	VMULPD           Z5, Z6, Z6
-	VMULPD           Z13, Z10, Z10
-	VMULPD           Z19, Z14, Z14
-	VMULPD           Z21, Z18, Z18
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z10, Z17
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z14, Z21
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z18, Z24
-	VRCP14PD         Z5, Z9
-	VRCP14PD         Z17, Z19
-	VRCP14PD         Z21, Z22
-	VRCP14PD         Z24, Z25
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z20
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z23
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z26
-	VFNMADD231PD     Z9, Z5, Z13
-	VFNMADD231PD     Z19, Z17, Z20
-	VFNMADD231PD     Z22, Z21, Z23
-	VFNMADD231PD     Z25, Z24, Z26
-	VFMADD213PD      Z9, Z9, Z13
-	VFMADD213PD      Z19, Z19, Z20
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z16, Z17
+	VMINPD           Z5, Z3, Z5
+	VMINPD           Z9, Z3, Z9
+	VMINPD           Z13, Z3, Z13
+	VMINPD           Z17, Z3, Z17
+	VMULPD           Z5, Z5, Z6
+	VMULPD           Z9, Z9, Z10
+	VMULPD           Z13, Z13, Z14
+	VMULPD           Z17, Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VMULPD           Z5, Z7, Z7
+	VMULPD           Z9, Z11, Z11
+	VMULPD           Z13, Z15, Z15
+	VMULPD           Z17, Z19, Z19
+	VADDPD           Z2, Z7, Z6
+	VADDPD           Z2, Z11, Z14
+	VADDPD           Z2, Z15, Z20
+	VADDPD           Z2, Z19, Z22
+	VSUBPD           Z2, Z6, Z10
+	VSUBPD           Z2, Z14, Z18
+	VSUBPD           Z2, Z20, Z21
+	VSUBPD           Z2, Z22, Z23
+	VSUBPD           Z10, Z7, Z10
+	VSUBPD           Z18, Z11, Z18
+	VSUBPD           Z21, Z15, Z21
+	VSUBPD           Z23, Z19, Z23
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z23, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z10, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z18, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z21, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z23, Z19
+	VFMADD213PD      Z1, Z10, Z7
+	VFMADD213PD      Z1, Z18, Z11
+	VFMADD213PD      Z1, Z21, Z15
+	VFMADD213PD      Z1, Z23, Z19
+	VPSLLQ           $0x34, Z6, Z6
+	VPSLLQ           $0x34, Z14, Z14
+	VPSLLQ           $0x34, Z20, Z20
+	VPSLLQ           $0x34, Z22, Z22
+	VMULPD           Z6, Z7, Z7
+	VMULPD           Z14, Z11, Z11
+	VMULPD           Z20, Z15, Z15
+	VMULPD           Z22, Z19, Z19
+	VMULPD           Z7, Z5, Z5
+	VMULPD           Z11, Z9, Z9
+	VMULPD           Z15, Z13, Z13
+	VMULPD           Z19, Z17, Z17
+	VADDPD           Z1, Z7, Z7
+	VADDPD           Z1, Z11, Z11
+	VADDPD           Z1, Z15, Z15
+	VADDPD           Z1, Z19, Z19
+	VRCP14PD         Z7, Z6
+	VRCP14PD         Z11, Z14
+	VRCP14PD         Z15, Z20
+	VRCP14PD         Z19, Z22
+	VMOVAPD          Z1, Z10
+	VMOVAPD          Z1, Z18
+	VMOVAPD          Z1, Z21
+	VMOVAPD          Z1, Z23
+	VFNMADD231PD     Z6, Z7, Z10
+	VFNMADD231PD     Z14, Z11, Z18
+	VFNMADD231PD     Z20, Z15, Z21
+	VFNMADD231PD     Z22, Z19, Z23
+	VFMADD213PD      Z6, Z6, Z10
+	VFMADD213PD      Z14, Z14, Z18
+	VFMADD213PD      Z20, Z20, Z21
 	VFMADD213PD      Z22, Z22, Z23
-	VFMADD213PD      Z25, Z25, Z26
-	VMULPD           Z13, Z6, Z9
-	VMULPD           Z20, Z10, Z19
-	VMULPD           Z23, Z14, Z22
-	VMULPD           Z26, Z18, Z25
-	VMOVAPD          Z6, Z6
-	VMOVAPD          Z10, Z10
-	VMOVAPD          Z14, Z14
-	VMOVAPD          Z18, Z18
-	VFNMADD231PD     Z9, Z5, Z6
-	VFNMADD231PD     Z19, Z17, Z10
-	VFNMADD231PD     Z22, Z21, Z14
-	VFNMADD231PD     Z25, Z24, Z18
-	VFMADD231PD      Z13, Z6, Z9
-	VFMADD231PD      Z20, Z10, Z19
-	VFMADD231PD      Z23, Z14, Z22
-	VFMADD231PD      Z26, Z18, Z25
-	VMAXPD           Z3, Z0, Z3
-	VMAXPD           Z7, Z0, Z5
-	VMAXPD           Z11, Z0, Z6
-	VMAXPD           Z15, Z0, Z7
-	VFNMADD231PD     Z9, Z4, Z3
-	VFNMADD231PD     Z19, Z8, Z5
-	VFNMADD231PD     Z22, Z12, Z6
-	VFNMADD231PD     Z25, Z16, Z7
-	VMOVUPD          Z3, (AX)
-	VMOVUPD          Z5, 64(AX)
-	VMOVUPD          Z6, 128(AX)
-	VMOVUPD          Z7, 192(AX)
+	VMOVAPD          Z1, Z6
+	VMOVAPD          Z1, Z14
+	VMOVAPD          Z1, Z20
+	VMOVAPD          Z1, Z22
+	VFNMADD231PD     Z10, Z7, Z6
+	VFNMADD231PD     Z18, Z11, Z14
+	VFNMADD231PD     Z21, Z15, Z20
+	VFNMADD231PD     Z23, Z19, Z22
+	VFMADD213PD      Z10, Z10, Z6
+	VFMADD213PD      Z18, Z18, Z14
+	VFMADD213PD      Z21, Z21, Z20
+	VFMADD213PD      Z23, Z23, Z22
+	VMAXPD           Z4, Z0, Z4
+	VMAXPD           Z8, Z0, Z7
+	VMAXPD           Z12, Z0, Z8
+	VMAXPD           Z16, Z0, Z10
+	VFNMADD231PD     Z6, Z5, Z4
+	VFNMADD231PD     Z14, Z9, Z7
+	VFNMADD231PD     Z20, Z13, Z8
+	VFNMADD231PD     Z22, Z17, Z10
+	VMOVUPD          Z4, (AX)
+	VMOVUPD          Z7, 64(AX)
+	VMOVUPD          Z8, 128(AX)
+	VMOVUPD          Z10, 192(AX)
 	ADDQ             $+256, AX
 	ADDQ             $+256, DX
 	SUBQ             $+32, CX
@@ -6667,45 +6603,46 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z3
+	VMOVUPD          (DX), Z4
 	PREFETCHT0       2048(DX)
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD           Z4, Z2, Z4
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
-	VMULPD           Z4, Z6, Z6
-	VADDPD           Z1, Z6, Z5
-	VSUBPD           Z1, Z5, Z7
-	VSUBPD           Z7, Z6, Z7
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
-	VPSLLQ           $0x34, Z5, Z5
-	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
-	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD     Z7, Z5, Z8
-	VFMADD213PD      Z7, Z7, Z8
-	VMULPD           Z8, Z6, Z7
-	VMOVAPD          Z6, Z6
-	VFNMADD231PD     Z7, Z5, Z6
-	VFMADD231PD      Z8, Z6, Z7
-	VMAXPD           Z3, Z0, Z3
-	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, (AX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
+	VMINPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VMULPD           Z5, Z7, Z7
+	VADDPD           Z2, Z7, Z6
+	VSUBPD           Z2, Z6, Z8
+	VSUBPD           Z8, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z7
+	VFMADD213PD      Z1, Z8, Z7
+	VPSLLQ           $0x34, Z6, Z6
+	VMULPD           Z6, Z7, Z7
+	VMULPD           Z7, Z5, Z5
+	VADDPD           Z1, Z7, Z7
+	VRCP14PD         Z7, Z6
+	VMOVAPD          Z1, Z8
+	VFNMADD231PD     Z6, Z7, Z8
+	VFMADD213PD      Z6, Z6, Z8
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z8, Z7, Z6
+	VFMADD213PD      Z8, Z8, Z6
+	VMAXPD           Z4, Z0, Z4
+	VFNMADD231PD     Z6, Z5, Z4
+	VMOVUPD          Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
 	SUBQ             $+8, CX
@@ -6718,43 +6655,43 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPD.Z        (DX), K1, Z3
+	VMOVUPD.Z        (DX), K1, Z4
 	PREFETCHT0       2048(DX)
-	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
-	VMINPD           Z4, Z2, Z4
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+688(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z6
-	VMULPD           Z4, Z6, Z6
-	VADDPD           Z1, Z6, Z5
-	VSUBPD           Z1, Z5, Z7
-	VSUBPD           Z7, Z6, Z7
-	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z7, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z7, Z6
-	VPSLLQ           $0x34, Z5, Z5
-	VMULPD           Z5, Z6, Z6
-	VADDPD.BCST      vecConstf64avx512<>+24(SB), Z6, Z5
-	VRCP14PD         Z5, Z7
-	VBROADCASTSD     vecConstf64avx512<>+24(SB), Z8
-	VFNMADD231PD     Z7, Z5, Z8
-	VFMADD213PD      Z7, Z7, Z8
-	VMULPD           Z8, Z6, Z7
-	VMOVAPD          Z6, Z6
-	VFNMADD231PD     Z7, Z5, Z6
-	VFMADD231PD      Z8, Z6, Z7
-	VMAXPD           Z3, Z0, Z3
-	VFNMADD231PD     Z7, Z4, Z3
-	VMOVUPD          Z3, K1, (AX)
+	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
+	VMINPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VMULPD           Z5, Z7, Z7
+	VADDPD           Z2, Z7, Z6
+	VSUBPD           Z2, Z6, Z8
+	VSUBPD           Z8, Z7, Z8
+	VBROADCASTSD     vecConstf64avx512<>+160(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+360(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+368(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+376(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+384(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+392(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+400(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+408(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+416(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+424(SB), Z8, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z7
+	VFMADD213PD      Z1, Z8, Z7
+	VPSLLQ           $0x34, Z6, Z6
+	VMULPD           Z6, Z7, Z7
+	VMULPD           Z7, Z5, Z5
+	VADDPD           Z1, Z7, Z7
+	VRCP14PD         Z7, Z6
+	VMOVAPD          Z1, Z8
+	VFNMADD231PD     Z6, Z7, Z8
+	VFMADD213PD      Z6, Z6, Z8
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z8, Z7, Z6
+	VFMADD213PD      Z8, Z8, Z6
+	VMAXPD           Z4, Z0, Z4
+	VFNMADD231PD     Z6, Z5, Z4
+	VMOVUPD          Z4, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -6765,7 +6702,7 @@ next:
 	RET
 
 // func vecSigmoidF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -6773,8 +6710,8 @@ TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+704(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+712(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
@@ -6793,6 +6730,7 @@ row:
 	JNE   main
 	SUBQ  $+32, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD           (DX), Z4
@@ -6811,26 +6749,22 @@ ntloop:
 	VMAXPD            Z7, Z1, Z7
 	VMAXPD            Z10, Z1, Z10
 	VMAXPD            Z13, Z1, Z13
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z7, Z7
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z10
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z13, Z13
 	VMOVAPD           Z3, Z5
 	VMOVAPD           Z3, Z8
 	VMOVAPD           Z3, Z11
 	VMOVAPD           Z3, Z14
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z13, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z7, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z10, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z13, Z14
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z3, Z8, Z9
 	VSUBPD            Z3, Z11, Z12
 	VSUBPD            Z3, Z14, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
@@ -6897,40 +6831,36 @@ ntloop:
 	VADDPD            Z2, Z15, Z15
 	VRCP14PD          Z6, Z4
 	VRCP14PD          Z9, Z7
-	VRCP14PD          Z12, Z8
-	VRCP14PD          Z15, Z11
+	VRCP14PD          Z12, Z10
+	VRCP14PD          Z15, Z13
 	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z4, Z6, Z5
-	VFNMADD231PD      Z7, Z9, Z10
-	VFNMADD231PD      Z8, Z12, Z14
-	VFNMADD231PD      Z11, Z15, Z18
-	VFMADD213PD       Z4, Z4, Z5
-	VFMADD213PD       Z7, Z7, Z10
-	VFMADD213PD       Z8, Z8, Z14
-	VFMADD213PD       Z11, Z11, Z18
-	VMULPD            Z5, Z2, Z4
-	VMULPD            Z10, Z2, Z8
-	VMULPD            Z14, Z2, Z13
-	VMULPD            Z18, Z2, Z17
-	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z8
 	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z16
-	VMOVAPD           Z2, Z19
-	VFNMADD231PD      Z4, Z6, Z7
-	VFNMADD231PD      Z8, Z9, Z11
-	VFNMADD231PD      Z13, Z12, Z16
-	VFNMADD231PD      Z17, Z15, Z19
-	VFMADD231PD       Z5, Z7, Z4
-	VFMADD231PD       Z10, Z11, Z8
-	VFMADD231PD       Z14, Z16, Z13
-	VFMADD231PD       Z18, Z19, Z17
+	VMOVAPD           Z2, Z14
+	VFNMADD231PD      Z4, Z6, Z5
+	VFNMADD231PD      Z7, Z9, Z8
+	VFNMADD231PD      Z10, Z12, Z11
+	VFNMADD231PD      Z13, Z15, Z14
+	VFMADD213PD       Z4, Z4, Z5
+	VFMADD213PD       Z7, Z7, Z8
+	VFMADD213PD       Z10, Z10, Z11
+	VFMADD213PD       Z13, Z13, Z14
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z13
+	VFNMADD231PD      Z5, Z6, Z4
+	VFNMADD231PD      Z8, Z9, Z7
+	VFNMADD231PD      Z11, Z12, Z10
+	VFNMADD231PD      Z14, Z15, Z13
+	VFMADD213PD       Z5, Z5, Z4
+	VFMADD213PD       Z8, Z8, Z7
+	VFMADD213PD       Z11, Z11, Z10
+	VFMADD213PD       Z14, Z14, Z13
 	VMOVNTPD          Z4, (AX)
-	VMOVNTPD          Z8, 64(AX)
-	VMOVNTPD          Z13, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VMOVNTPD          Z7, 64(AX)
+	VMOVNTPD          Z10, 128(AX)
+	VMOVNTPD          Z13, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -6940,17 +6870,17 @@ ntdone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
 	VMOVAPD           Z3, Z5
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z5
 	VSUBPD            Z3, Z5, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
@@ -6971,10 +6901,9 @@ ntsingleloop:
 	VMOVAPD           Z2, Z5
 	VFNMADD231PD      Z4, Z6, Z5
 	VFMADD213PD       Z4, Z4, Z5
-	VMULPD            Z5, Z2, Z4
-	VMOVAPD           Z2, Z7
-	VFNMADD231PD      Z4, Z6, Z7
-	VFMADD231PD       Z5, Z7, Z4
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z5, Z6, Z4
+	VFMADD213PD       Z5, Z5, Z4
 	VMOVNTPD          Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -6987,6 +6916,7 @@ ntsingledone:
 main:
 	SUBQ $+32, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD           (DX), Z4
@@ -7005,26 +6935,22 @@ mainloop:
 	VMAXPD            Z7, Z1, Z7
 	VMAXPD            Z10, Z1, Z10
 	VMAXPD            Z13, Z1, Z13
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z7, Z7
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z10, Z10
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z13, Z13
 	VMOVAPD           Z3, Z5
 	VMOVAPD           Z3, Z8
 	VMOVAPD           Z3, Z11
 	VMOVAPD           Z3, Z14
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z13, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z7, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z10, Z11
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z13, Z14
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z3, Z8, Z9
 	VSUBPD            Z3, Z11, Z12
 	VSUBPD            Z3, Z14, Z15
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z12, Z10
@@ -7091,40 +7017,36 @@ mainloop:
 	VADDPD            Z2, Z15, Z15
 	VRCP14PD          Z6, Z4
 	VRCP14PD          Z9, Z7
-	VRCP14PD          Z12, Z8
-	VRCP14PD          Z15, Z11
+	VRCP14PD          Z12, Z10
+	VRCP14PD          Z15, Z13
 	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z4, Z6, Z5
-	VFNMADD231PD      Z7, Z9, Z10
-	VFNMADD231PD      Z8, Z12, Z14
-	VFNMADD231PD      Z11, Z15, Z18
-	VFMADD213PD       Z4, Z4, Z5
-	VFMADD213PD       Z7, Z7, Z10
-	VFMADD213PD       Z8, Z8, Z14
-	VFMADD213PD       Z11, Z11, Z18
-	VMULPD            Z5, Z2, Z4
-	VMULPD            Z10, Z2, Z8
-	VMULPD            Z14, Z2, Z13
-	VMULPD            Z18, Z2, Z17
-	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z8
 	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z16
-	VMOVAPD           Z2, Z19
-	VFNMADD231PD      Z4, Z6, Z7
-	VFNMADD231PD      Z8, Z9, Z11
-	VFNMADD231PD      Z13, Z12, Z16
-	VFNMADD231PD      Z17, Z15, Z19
-	VFMADD231PD       Z5, Z7, Z4
-	VFMADD231PD       Z10, Z11, Z8
-	VFMADD231PD       Z14, Z16, Z13
-	VFMADD231PD       Z18, Z19, Z17
+	VMOVAPD           Z2, Z14
+	VFNMADD231PD      Z4, Z6, Z5
+	VFNMADD231PD      Z7, Z9, Z8
+	VFNMADD231PD      Z10, Z12, Z11
+	VFNMADD231PD      Z13, Z15, Z14
+	VFMADD213PD       Z4, Z4, Z5
+	VFMADD213PD       Z7, Z7, Z8
+	VFMADD213PD       Z10, Z10, Z11
+	VFMADD213PD       Z13, Z13, Z14
+	VMOVAPD           Z2, Z4
+	VMOVAPD           Z2, Z7
+	VMOVAPD           Z2, Z10
+	VMOVAPD           Z2, Z13
+	VFNMADD231PD      Z5, Z6, Z4
+	VFNMADD231PD      Z8, Z9, Z7
+	VFNMADD231PD      Z11, Z12, Z10
+	VFNMADD231PD      Z14, Z15, Z13
+	VFMADD213PD       Z5, Z5, Z4
+	VFMADD213PD       Z8, Z8, Z7
+	VFMADD213PD       Z11, Z11, Z10
+	VFMADD213PD       Z14, Z14, Z13
 	VMOVUPD           Z4, (AX)
-	VMOVUPD           Z8, 64(AX)
-	VMOVUPD           Z13, 128(AX)
-	VMOVUPD           Z17, 192(AX)
+	VMOVUPD           Z7, 64(AX)
+	VMOVUPD           Z10, 128(AX)
+	VMOVUPD           Z13, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -7134,17 +7056,17 @@ maindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
 	VMOVAPD           Z3, Z5
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z5
 	VSUBPD            Z3, Z5, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
@@ -7165,10 +7087,9 @@ singleloop:
 	VMOVAPD           Z2, Z5
 	VFNMADD231PD      Z4, Z6, Z5
 	VFMADD213PD       Z4, Z4, Z5
-	VMULPD            Z5, Z2, Z4
-	VMOVAPD           Z2, Z7
-	VFNMADD231PD      Z4, Z6, Z7
-	VFMADD231PD       Z5, Z7, Z4
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z5, Z6, Z4
+	VFMADD213PD       Z5, Z5, Z4
 	VMOVUPD           Z4, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -7186,11 +7107,10 @@ singledone:
 	PREFETCHT0        2048(DX)
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
-	VXORPD.BCST       vecConstf64avx512<>+440(SB), Z4, Z4
 	VMOVAPD           Z3, Z5
-	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z4, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z4, Z5
 	VSUBPD            Z3, Z5, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z6, Z4
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z6, Z4
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z6
 	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z4, Z6
@@ -7211,10 +7131,9 @@ singledone:
 	VMOVAPD           Z2, Z5
 	VFNMADD231PD      Z4, Z6, Z5
 	VFMADD213PD       Z4, Z4, Z5
-	VMULPD            Z5, Z2, Z4
-	VMOVAPD           Z2, Z7
-	VFNMADD231PD      Z4, Z6, Z7
-	VFMADD231PD       Z5, Z7, Z4
+	VMOVAPD           Z2, Z4
+	VFNMADD231PD      Z5, Z6, Z4
+	VFMADD213PD       Z5, Z5, Z4
 	VMOVUPD           Z4, K1, (AX)
 
 next:
@@ -7250,6 +7169,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD  (DX), Z0
@@ -7277,6 +7197,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD  (DX), Z0
@@ -7292,6 +7213,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD (DX), Z0
@@ -7319,6 +7241,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD (DX), Z0
@@ -7370,6 +7293,7 @@ row:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVNTPD Z0, (AX)
@@ -7388,6 +7312,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVNTPD Z0, (AX)
@@ -7401,6 +7326,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD Z0, (AX)
@@ -7419,6 +7345,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD Z0, (AX)
@@ -7480,6 +7407,7 @@ last:
 	JNE   main
 	SUBQ  $+64, CX
 	JLT   ntdone
+	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (DX), Z0
@@ -7516,6 +7444,7 @@ ntdone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  ntsingledone
+	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (DX), Z0
@@ -7533,6 +7462,7 @@ ntsingledone:
 main:
 	SUBQ $+64, CX
 	JLT  maindone
+	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (DX), Z0
@@ -7569,6 +7499,7 @@ maindone:
 	ADDQ $+64, CX
 	SUBQ $+8, CX
 	JLT  singledone
+	PCALIGN $64
 
 singleloop:
 	VMOVUPD    (DX), Z0
@@ -7607,7 +7538,7 @@ TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         y+16(FP), R8
 	VBROADCASTSD scale+72(FP), Z0
 	VMULPD.BCST  vecConstf64avx512<>+32(SB), Z0, Z0
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -7662,7 +7593,7 @@ addmaxsingledone:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z2
 	VMOVUPD.Z    (R8)(R12*1), K1, Z3
 	VADDPD       Z3, Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -7675,7 +7606,7 @@ addmaxdone:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7688,10 +7619,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+32, CX
@@ -7738,46 +7669,46 @@ addalonemain:
 	VREDUCEPD        $0x01, Z9, Z12
 	VREDUCEPD        $0x01, Z11, Z15
 	VREDUCEPD        $0x01, Z13, Z17
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -7818,16 +7749,16 @@ addalonesingle:
 	VADDPD           Z8, Z7, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -7848,7 +7779,7 @@ addalonesingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z7
 	VMOVUPD.Z        (R8)(R12*1), K1, Z8
 	VADDPD           Z8, Z7, Z7
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z7
@@ -7856,16 +7787,16 @@ addalonesingledone:
 	VADDPD           Z8, Z7, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
 	VSCALEFPD        Z7, Z8, Z8
@@ -7884,7 +7815,7 @@ addrow:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7897,10 +7828,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
 	CMPQ          room+24(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -7951,46 +7882,46 @@ addntmain:
 	VREDUCEPD        $0x01, Z10, Z13
 	VREDUCEPD        $0x01, Z12, Z16
 	VREDUCEPD        $0x01, Z14, Z18
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
@@ -8043,16 +7974,16 @@ addntsingle:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -8076,7 +8007,7 @@ addntsingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
 	VMOVUPD.Z        (R8)(R12*1), K1, Z9
 	VADDPD           Z9, Z8, Z8
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
@@ -8084,16 +8015,16 @@ addntsingledone:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -8153,46 +8084,46 @@ addinmain:
 	VREDUCEPD        $0x01, Z10, Z13
 	VREDUCEPD        $0x01, Z12, Z16
 	VREDUCEPD        $0x01, Z14, Z18
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
@@ -8245,16 +8176,16 @@ addinsingle:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -8278,7 +8209,7 @@ addinsingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
 	VMOVUPD.Z        (R8)(R12*1), K1, Z9
 	VADDPD           Z9, Z8, Z8
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
@@ -8286,16 +8217,16 @@ addinsingledone:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -8365,7 +8296,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VMOVUPD.Z    (DI)(R12*1), K1, Z2
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -8378,7 +8309,7 @@ plainmaxdone:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8391,10 +8322,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+32, CX
@@ -8421,46 +8352,46 @@ plainalonemain:
 	VREDUCEPD        $0x01, Z10, Z11
 	VREDUCEPD        $0x01, Z13, Z14
 	VREDUCEPD        $0x01, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
@@ -8496,16 +8427,16 @@ plainalonesingle:
 	VMOVUPD          (DX)(R12*1), Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -8524,22 +8455,22 @@ plainalonesingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z7
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z8
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
 	VSCALEFPD        Z7, Z8, Z8
@@ -8558,7 +8489,7 @@ plainrow:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8571,10 +8502,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
 	CMPQ          room+24(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -8605,46 +8536,46 @@ plainntmain:
 	VREDUCEPD        $0x01, Z11, Z12
 	VREDUCEPD        $0x01, Z14, Z15
 	VREDUCEPD        $0x01, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -8692,16 +8623,16 @@ plainntsingle:
 	VMOVUPD          (DX)(R12*1), Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -8723,22 +8654,22 @@ plainntsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -8778,46 +8709,46 @@ plaininmain:
 	VREDUCEPD        $0x01, Z11, Z12
 	VREDUCEPD        $0x01, Z14, Z15
 	VREDUCEPD        $0x01, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z18, Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -8865,16 +8796,16 @@ plaininsingle:
 	VMOVUPD          (DX)(R12*1), Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -8896,22 +8827,22 @@ plaininsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -9220,8 +9151,8 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+896(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -9248,14 +9179,14 @@ mainrow:
 	VMOVUPD           64(R11)(R9*1), Z10
 	VFMADD213PD       Z4, Z0, Z7
 	VFMADD213PD       Z6, Z0, Z10
-	VMAXPD            Z7, Z1, Z7
-	VMAXPD            Z10, Z1, Z10
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z11
+	VMAXPD            Z7, Z2, Z7
+	VMAXPD            Z10, Z2, Z10
+	VMOVAPD           Z1, Z8
+	VMOVAPD           Z1, Z11
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z7, Z8
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z10, Z11
-	VSUBPD            Z2, Z8, Z9
-	VSUBPD            Z2, Z11, Z12
+	VSUBPD            Z1, Z8, Z9
+	VSUBPD            Z1, Z11, Z12
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z9, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z12, Z10
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z9, Z7
@@ -9317,10 +9248,10 @@ single:
 singlerow:
 	VMOVUPD           (R11)(R9*1), Z5
 	VFMADD213PD       Z4, Z0, Z5
-	VMAXPD            Z5, Z1, Z5
-	VMOVAPD           Z2, Z6
+	VMAXPD            Z5, Z2, Z5
+	VMOVAPD           Z1, Z6
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z2, Z6, Z7
+	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
@@ -9364,10 +9295,10 @@ singledone:
 tailrow:
 	VMOVUPD.Z         (CX)(R9*1), K1, Z5
 	VFMADD213PD       Z4, Z0, Z5
-	VMAXPD            Z5, Z1, Z5
-	VMOVAPD           Z2, Z6
+	VMAXPD            Z5, Z2, Z5
+	VMOVAPD           Z1, Z6
 	VFMADD231PD.BCST  vecConstf64avx512<>+32(SB), Z5, Z6
-	VSUBPD            Z2, Z6, Z7
+	VSUBPD            Z1, Z6, Z7
 	VFNMADD231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
 	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
 	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
@@ -9406,10 +9337,10 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
@@ -9443,7 +9374,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VADDPD       Z4, Z0, Z0
 
@@ -9476,10 +9407,10 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
@@ -9513,7 +9444,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VMAXPD       Z4, Z0, Z0
 
@@ -9546,7 +9477,7 @@ TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+32(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
@@ -9580,7 +9511,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VMOVUPD.Z    (BX)(R8*1), K1, Z2
-	VBROADCASTSD vecConstf64avx512<>+720(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -9596,15 +9527,15 @@ row:
 	VMOVSD        X1, (DX)
 	ADDQ          $+8, DX
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+720(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          16384(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+32, CX
@@ -9631,46 +9562,46 @@ expmain:
 	VREDUCEPD        $0x01, Z10, Z11
 	VREDUCEPD        $0x01, Z13, Z14
 	VREDUCEPD        $0x01, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z17, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
@@ -9702,16 +9633,16 @@ expsingle:
 	VMOVUPD          (BX)(R8*1), Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -9729,22 +9660,22 @@ expsingledone:
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
 	VMOVUPD.Z        (R9)(R8*1), K1, Z7
-	VBROADCASTSD     vecConstf64avx512<>+720(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (BX)(R8*1), K1, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -9764,16 +9695,16 @@ expdone:
 	VBROADCASTSD     -8(DX), Z4
 	VFNMADD213PD     Z2, Z0, Z4
 	VREDUCEPD        $0x01, Z4, Z2
-	VBROADCASTSD     vecConstf64avx512<>+728(SB), Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+736(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+776(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+784(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+792(SB), Z2, Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z2, Z5
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+856(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+864(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z5
 	VSCALEFPD        Z4, Z5, Z5
@@ -9792,10 +9723,10 @@ TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+32, CX
@@ -9891,17 +9822,17 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -9913,11 +9844,11 @@ first:
 	VPERMILPD     $0x01, X1, X10
 	VADDPD        X10, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
 	VBROADCASTSD (BX), Z10
 	VADDPD       Z10, Z1, Z1
 
@@ -10002,7 +9933,7 @@ row:
 	VMULPD        Z0, Z2, Z10
 	VFNMADD231PD  Z2, Z10, Z6
 	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VMAXPD        Z6, Z1, Z6
 	VMULPD        Z0, Z6, Z6
 	VBROADCASTSD  eps+64(FP), Z1
@@ -10023,17 +9954,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -10045,11 +9976,11 @@ together:
 	VPERMILPD     $0x01, X1, X12
 	VADDPD        X12, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
 	VBROADCASTSD (BX), Z12
 	VADDPD       Z12, Z1, Z1
 
@@ -10455,17 +10386,17 @@ TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-96
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -10481,11 +10412,11 @@ first:
 	VPERMILPD     $0x01, X1, X10
 	VADDPD        X10, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
 	VBROADCASTSD (BX), Z10
 	VADDPD       Z10, Z1, Z1
 	VBROADCASTSD (R11), Z10
@@ -10609,7 +10540,7 @@ turned:
 	VMULPD        Z0, Z2, Z10
 	VFNMADD231PD  Z2, Z10, Z6
 	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VMAXPD        Z6, Z1, Z6
 	VMULPD        Z0, Z6, Z6
 	VBROADCASTSD  eps+88(FP), Z1
@@ -10630,17 +10561,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -10656,11 +10587,11 @@ together:
 	VPERMILPD     $0x01, X1, X12
 	VADDPD        X12, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+816(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
 	VBROADCASTSD (BX), Z12
 	VADDPD       Z12, Z1, Z1
 	VBROADCASTSD (R11), Z12
@@ -11126,14 +11057,14 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
@@ -11207,14 +11138,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
 	CMPB         nt+64(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -11532,14 +11463,14 @@ TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSD mean+48(FP), Z9
 	VBROADCASTSD shift+64(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -11817,14 +11748,14 @@ TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-88
 	MOVQ         next+16(FP), BX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSD scale+56(FP), Z8
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+464(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+560(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12058,12 +11989,12 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Z2
 	VPADDD       vecWeylf64avx512<>+0(SB), Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+824(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+832(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+840(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+848(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+856(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+864(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+912(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+920(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+928(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+936(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+944(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+952(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -13368,55 +13299,66 @@ DATA vecConstf64avx512<>+432(SB)/8, $0x3fe62e42fefa39ef
 DATA vecConstf64avx512<>+440(SB)/8, $0x8000000000000000
 DATA vecConstf64avx512<>+448(SB)/8, $0x4034000000000000
 DATA vecConstf64avx512<>+456(SB)/8, $0x4000000000000000
-DATA vecConstf64avx512<>+464(SB)/8, $0x0000000000000000
-DATA vecConstf64avx512<>+472(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx512<>+480(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx512<>+488(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx512<>+496(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx512<>+504(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx512<>+512(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx512<>+520(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx512<>+528(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx512<>+536(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx512<>+544(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx512<>+552(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx512<>+560(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx512<>+568(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx512<>+576(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx512<>+584(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx512<>+592(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx512<>+600(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx512<>+608(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx512<>+616(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx512<>+624(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx512<>+632(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx512<>+640(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx512<>+648(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx512<>+656(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx512<>+664(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx512<>+672(SB)/8, $0x408628b76e3a7b61
-DATA vecConstf64avx512<>+680(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx512<>+688(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx512<>+696(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx512<>+704(SB)/8, $0x4086200000000000
-DATA vecConstf64avx512<>+712(SB)/8, $0xc086200000000000
-DATA vecConstf64avx512<>+720(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+728(SB)/8, $0x3e04fdbd25e24b38
-DATA vecConstf64avx512<>+736(SB)/8, $0x3e3c863a9c25f258
-DATA vecConstf64avx512<>+744(SB)/8, $0x3e7b7924359d4cab
-DATA vecConstf64avx512<>+752(SB)/8, $0x3eb629f9b90c7fca
-DATA vecConstf64avx512<>+760(SB)/8, $0x3eeffce28e57ac30
-DATA vecConstf64avx512<>+768(SB)/8, $0x3f243090714c8cd1
-DATA vecConstf64avx512<>+776(SB)/8, $0x3f55d87fec968081
-DATA vecConstf64avx512<>+784(SB)/8, $0x3f83b2ab6fa6611c
-DATA vecConstf64avx512<>+792(SB)/8, $0x3fac6b08d704f124
-DATA vecConstf64avx512<>+800(SB)/8, $0x3fcebfbdff82c511
-DATA vecConstf64avx512<>+808(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx512<>+816(SB)/8, $0x3fa0000000000000
-DATA vecConstf64avx512<>+824(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx512<>+832(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx512<>+840(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+848(SB)/8, $0x00000000e3779b90
-DATA vecConstf64avx512<>+856(SB)/8, $0x00000000d5336958
-DATA vecConstf64avx512<>+864(SB)/8, $0x00000000c6ef3720
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $872
+DATA vecConstf64avx512<>+464(SB)/8, $0x3f0ae6ba92036db0
+DATA vecConstf64avx512<>+472(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx512<>+480(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx512<>+488(SB)/8, $0x3f328a1d8170e1ba
+DATA vecConstf64avx512<>+496(SB)/8, $0x3f571de87ff7e3f4
+DATA vecConstf64avx512<>+504(SB)/8, $0x3f7a019a776cebdd
+DATA vecConstf64avx512<>+512(SB)/8, $0x3f9a01a01751a7e0
+DATA vecConstf64avx512<>+520(SB)/8, $0x3fb6c16c17ed9500
+DATA vecConstf64avx512<>+528(SB)/8, $0x3fd1111111118f95
+DATA vecConstf64avx512<>+536(SB)/8, $0x3fe55555555522c0
+DATA vecConstf64avx512<>+544(SB)/8, $0x3ff5555555555539
+DATA vecConstf64avx512<>+552(SB)/8, $0x4000000000000005
+DATA vecConstf64avx512<>+560(SB)/8, $0x0000000000000000
+DATA vecConstf64avx512<>+568(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx512<>+576(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx512<>+584(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx512<>+592(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx512<>+600(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx512<>+608(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx512<>+616(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx512<>+624(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx512<>+632(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx512<>+640(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx512<>+648(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx512<>+656(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx512<>+664(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx512<>+672(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx512<>+680(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx512<>+688(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx512<>+696(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx512<>+704(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx512<>+712(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx512<>+720(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx512<>+728(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx512<>+736(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx512<>+744(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx512<>+752(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx512<>+760(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx512<>+768(SB)/8, $0x4086200000000000
+DATA vecConstf64avx512<>+776(SB)/8, $0xc086200000000000
+DATA vecConstf64avx512<>+784(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx512<>+792(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx512<>+800(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx512<>+808(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx512<>+816(SB)/8, $0x3e04fdbd25e24b38
+DATA vecConstf64avx512<>+824(SB)/8, $0x3e3c863a9c25f258
+DATA vecConstf64avx512<>+832(SB)/8, $0x3e7b7924359d4cab
+DATA vecConstf64avx512<>+840(SB)/8, $0x3eb629f9b90c7fca
+DATA vecConstf64avx512<>+848(SB)/8, $0x3eeffce28e57ac30
+DATA vecConstf64avx512<>+856(SB)/8, $0x3f243090714c8cd1
+DATA vecConstf64avx512<>+864(SB)/8, $0x3f55d87fec968081
+DATA vecConstf64avx512<>+872(SB)/8, $0x3f83b2ab6fa6611c
+DATA vecConstf64avx512<>+880(SB)/8, $0x3fac6b08d704f124
+DATA vecConstf64avx512<>+888(SB)/8, $0x3fcebfbdff82c511
+DATA vecConstf64avx512<>+896(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+904(SB)/8, $0x3fa0000000000000
+DATA vecConstf64avx512<>+912(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+920(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+928(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+936(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+944(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+952(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $960

@@ -89,6 +89,13 @@ var expQEighthsF32 = []float64{
 	0x1.555da6p-05,
 }
 
+// (e^r - 1 - r) / r^2 on [-ln2/32, ln2/32].
+// Degree 1, weighted error 2^-29.2.
+var expQSixteenthsF32 = []float64{
+	0x1.00022p-01,
+	0x1.555762p-03,
+}
+
 // (2^f - 1) / f on [-1/16, 1/16].
 // Degree 2, weighted error 2^-25.2.
 var exp2m1EighthsF32 = []float64{

@@ -24,8 +24,8 @@ type Format struct {
 	ErfMax, geluFitted              float64
 
 	// Of Float32 alone, for lookups.
-	ExpQEighths, Exp2m1Eighths []float64
-	GeluTail, GeluTanhTail     map[int]Pieces // by their number
+	ExpQEighths, ExpQSixteenths, Exp2m1Eighths []float64
+	GeluTail, GeluTanhTail                     map[int]Pieces // by their number
 }
 
 var Float32 = Format{
@@ -33,7 +33,7 @@ var Float32 = Format{
 	Ln2Hi: 355.0 / 512, Ln2Lo: math.Ln2 - 355.0/512,
 	ExpMax: 89, ExpMin: -104, TanhMax: 10,
 	ExpQ: expQF32, Exp2m1: exp2m1F32, Exp2up: exp2upF32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
-	ExpQEighths: expQEighthsF32, Exp2m1Eighths: exp2m1EighthsF32,
+	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
 	GeluTail:     map[int]Pieces{8: geluTail8F32, 16: geluTail16F32},
 	GeluTanhTail: map[int]Pieces{8: geluTanhTail8F32, 16: geluTanhTail16F32},
 }
@@ -59,15 +59,14 @@ func (p Pieces) Last() float64 { return p.Width * float64(len(p.Coefficients[0])
 // for n = -Bias.
 func (f Format) Magic() float64 { return math.Ldexp(1.5, f.Mantissa) + float64(f.Bias) }
 
-// EighthsMagic rounds to a multiple of 1/8 when added, and leaves the number of eighths in the lowest
-// bits, below as many zeros as shifting them into the exponent takes.
-func (f Format) EighthsMagic() float64 { return math.Ldexp(1.5, f.Mantissa-3) }
+// PartsMagic rounds to a multiple of 1/parts, a power of two, when added, and leaves the number of parts
+// in the lowest bits, below as many zeros as shifting them into the exponent takes.
+func (f Format) PartsMagic(parts int) float64 {
+	return math.Ldexp(1.5, f.Mantissa) / float64(parts)
+}
 
 // SigmoidMax is where e^x and its inverse are still normal numbers.
 func (f Format) SigmoidMax() float64 { return math.Floor(float64(f.Bias-1) * math.Ln2) }
-
-// SiluMax is where 2^n of e^-x is 0.
-func (f Format) SiluMax() float64 { return float64(f.Bias) * math.Ln2 }
 
 // Flushed is the argument at which the exponent of gelu, continued beyond the
 // fitted interval, reaches the bias: there 2^-G is 0 and so is the tail of gelu.
@@ -81,7 +80,7 @@ func (f Format) Flushed() float64 {
 	})
 }
 
-// GeluTanhExponent is that of t = e^-z = 2^(|x| (c1 + c3 x^2)), z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+// GeluTanhExponent is that of e^-z = 2^(x (c1 + c3 x^2)), z = 2 sqrt(2/pi) (x + 0.044715 x^3).
 func GeluTanhExponent() (c1, c3 float64) {
 	c1 = -2 * math.Sqrt(2/math.Pi) * math.Log2E
 	return c1, 0.044715 * c1

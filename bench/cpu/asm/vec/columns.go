@@ -28,7 +28,9 @@ func (g *gen) columns() {
 	g.begin("ColExpSum", "func(dst, src, shift, sum *T, ld, m, n int, scale T)")
 	scale := g.vector()
 	g.broadcast(g.argument("scale"), scale)
-	g.pin(g.expMinFlushed(), g.powerMagic())
+	pins, held := g.powerPins()
+	g.pin(append(pins, g.expMinFlushed())...)
+	g.hold(held...)
 	shift, sum := g.load("shift"), g.load("sum")
 	g.columnStrips(panel, func(c strip) { g.columnExpSum(c, scale, shift, sum) })
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -11,12 +12,11 @@ import (
 )
 
 // Vectors of float32 have an instruction that looks up, for each lane, one of the lanes of another: of the
-// coefficients of as many polynomials, each of which is short, or of the powers 2^(j/8), between
-// which polynomials are short, too. That is for AVX2, which has few registers for constants and few vectors
-// under way: AVX-512 scales by powers of two in one instruction.
+// coefficients of as many polynomials, each of which is short, or of the powers 2^(j/8) or 2^(j/16),
+// between which polynomials are short, too.
 
 // looksUp tells whether exponentials look up powers.
-func (g *gen) looksUp() bool { return !g.wide() && g.size == 4 }
+func (g *gen) looksUp() bool { return g.size == 4 }
 
 // lookup is for each lane that of values which the lowest bits of t choose.
 func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
@@ -32,33 +32,59 @@ func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
 // powerMagic is what power and exp2 need in a register.
 func (g *gen) powerMagic() konst {
 	if g.looksUp() {
-		return g.num(g.EighthsMagic())
+		return g.num(g.PartsMagic(g.lanes()))
 	}
 	return g.num(g.Magic())
 }
 
-// powerOfEighths is 2^n of magic + n, which it overwrites: the whole part of n goes into the exponent of
-// 2^(j/8), from whose bits those of j are taken, that come along. It is 0 for n = -bias.
-func (g *gen) powerOfEighths(t reg.Register) reg.Register {
+// powers are 2^(j/lanes), less j in their bits where powerOfParts adds it.
+func (g *gen) powers() []uint64 {
 	powers := make([]uint64, g.lanes())
 	for j := range powers {
-		powers[j] = uint64(math.Float32bits(float32(math.Exp2(float64(j)/8)))) - uint64(j)<<(g.Mantissa-3)
+		power := math.Exp2(float64(j) / float64(len(powers)))
+		powers[j] = uint64(math.Float32bits(float32(power))) - uint64(j)<<g.beforeParts()
 	}
-	p := g.lookup(powers, t)
-	g.emit("VPSLLD", immediate(g.Mantissa-3), t, t)
+	return powers
+}
+
+// beforeParts is the number of bits of the mantissa below those that say which power.
+func (g *gen) beforeParts() int { return g.Mantissa - bits.Len(uint(g.lanes()-1)) }
+
+// powerPins are what power needs in registers, and of what it would load for each vector what AVX-512 has
+// room for.
+func (g *gen) powerPins() (pins []konst, held [][]uint64) {
+	pins = []konst{g.powerMagic()}
+	if g.looksUp() && g.wide() {
+		pins = append(pins, g.num(g.ExpQSixteenths[1]))
+		held = [][]uint64{g.powers()}
+	}
+	return pins, held
+}
+
+// powerOfParts is 2^n of magic + n, which it overwrites: the whole part of n goes into the exponent of
+// 2^(j/lanes), from whose bits those of j are taken, that come along. It is 0 for n = -bias.
+func (g *gen) powerOfParts(t reg.Register) reg.Register {
+	p := g.lookup(g.powers(), t)
+	g.emit("VPSLLD", immediate(g.beforeParts()), t, t)
 	g.emit("VPADDD", t, p, p)
 	return p
 }
 
-// expByEighths is e^x = 2^n + 2^n (e^r - 1), |r| <= ln2/16.
-func (g *gen) expByEighths(x reg.Register) reg.Register {
-	t, _ := g.split(x, g.powerMagic())
-	q := g.horner(append([]float64{1}, g.ExpQEighths...), x)
+// expByParts is e^x = 2^n + 2^n (e^r - 1), |r| <= ln2/16 or, with AVX-512, ln2/32. There it takes ln2 as
+// one number, whose error makes one of 3e-9 |x| of the result.
+func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
+	if !g.wide() {
+		t, _ := g.split(x, g.powerMagic(), s)
+		return g.timesPower(x, g.horner(append([]float64{1}, g.ExpQEighths...), x), t)
+	}
+	t, n := g.nearest(x, g.powerMagic(), s)
+	g.less(n, g.num(math.Ln2), x, s)
+	q := g.horner(append([]float64{1}, g.ExpQSixteenths...), x)
 	return g.timesPower(x, q, t)
 }
 
-// exp2ByEighths is 2^y = 2^n + 2^n (2^f - 1), |f| <= 1/16.
-func (g *gen) exp2ByEighths(y reg.Register) reg.Register {
+// exp2ByParts is 2^y = 2^n + 2^n (2^f - 1).
+func (g *gen) exp2ByParts(y reg.Register) reg.Register {
 	t, f := g.splitBinary(y, g.powerMagic())
 	q := g.horner(g.Exp2m1Eighths, f)
 	return g.timesPower(f, q, t)
@@ -67,7 +93,7 @@ func (g *gen) exp2ByEighths(y reg.Register) reg.Register {
 // timesPower is 2^n (1 + f q) of magic + n.
 func (g *gen) timesPower(f, q, t reg.Register) reg.Register {
 	g.op("VMUL", f, q, q)
-	p := g.powerOfEighths(t)
+	p := g.powerOfParts(t)
 	g.op("VFMADD213", p, p, q)
 	return q
 }
@@ -105,16 +131,17 @@ func (g *gen) by(p elementary.Pieces, x reg.Register) reg.Register {
 
 // tailed is max(x, 0) - |x| T(|x|), for those elements of which there are pieces.
 func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(t.Last()))
+	a := g.boundMagnitude(x, g.num(t.Last()))
 	r := g.relu(x)
 	g.op("VFNMADD231", g.by(t, a), a, r)
 	return r
 }
 
-// tailedPins are what tailed needs in registers: with AVX-512, all coefficients, and so little else.
+// tailedPins are what tailed needs in registers: with AVX-512, all coefficients.
 func (g *gen) tailedPins(t elementary.Pieces) (pins []konst, held [][]uint64) {
+	pins = []konst{g.num(0), g.num(t.Last()), g.piecesMagic()}
 	if g.wide() {
-		return []konst{g.num(0), g.num(t.Last())}, g.rows(t)
+		held = g.rows(t)
 	}
-	return []konst{g.num(0), g.num(t.Last()), g.piecesMagic()}, nil
+	return pins, held
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 func immediate(n int) operand.U8 { return operand.U8(n) }
@@ -45,36 +47,41 @@ func (g *gen) maps() {
 	zero := []konst{g.num(0)}
 	magic := g.num(g.Magic())
 	gelu, geluRows := []konst{g.num(0), magic, g.num(g.Flushed())}, [][]uint64(nil)
-	geluTanh, geluTanhRows := []konst{g.num(0), magic, g.num(g.GeluTanhMax())}, [][]uint64(nil)
+	geluTanh, geluTanhRows := []konst{g.num(0), g.num(1), magic, g.num(g.GeluTanhMax())}, [][]uint64(nil)
 	if g.size == 4 {
 		gelu, geluRows = g.tailedPins(g.GeluTail[g.lanes()])
 		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail[g.lanes()])
 	}
-	silu := []konst{g.num(0), g.powerMagic(), g.num(g.SiluMax())}
+	tanh := []konst{g.num(g.TanhMax), magic}
+	if g.wide() {
+		q := g.twiceExpQ()
+		tanh = append(tanh, g.num(1), g.num(2), g.num(q[len(q)-1]))
+	}
+	powerPins, powerRows := g.powerPins()
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
 	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	same := func(x reg.Register, _ args) reg.Register { return x }
-	sigmoid := []konst{g.num(g.SigmoidMax()), g.num(-g.SigmoidMax()), g.num(1), g.powerMagic()}
+	sigmoid := append([]konst{g.num(g.SigmoidMax()), g.num(-g.SigmoidMax()), g.num(1)}, powerPins...)
 	// Not multiplied and added at once: beside a store that takes Zen 5 one and a half cycles for a
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: g.expPins(), near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
-		{name: "Tanh", unroll: 4, pins: []konst{g.num(g.TanhMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
+		{name: "Tanh", unroll: 4, pins: tanh, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
-		{name: "Silu", unroll: 4, pins: silu, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
+		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
 		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: sum},
 		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
 		{name: "AddGelu", y: true, unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
-		{name: "AddSilu", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
-		{name: "SiluMul", y: true, unroll: 4, pins: silu, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
+		{name: "AddSilu", y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
+		{name: "SiluMul", y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
@@ -82,7 +89,7 @@ func (g *gen) maps() {
 		{name: "MaxFar", y: true, yFar: true, unroll: 8, f: larger},
 		{name: "AddFar", y: true, yFar: true, unroll: 8, f: sum},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
-		{name: "Sigmoid", unroll: 4, pins: sigmoid, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
+		{name: "Sigmoid", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", unroll: 8, f: same},
 		{name: "Set", b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
 		{name: "GatherRows", gather: true, unroll: 8, f: same},
@@ -245,7 +252,7 @@ func (g *gen) mapKernel(k mapped) {
 		}
 		g.SUBQ(operand.I32(step.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(step.name + "done"))
-		g.Label(step.name + "loop")
+		simd.AlignedLabel(g.Context, step.name+"loop")
 		vectors(step.name, step.count, nil, step.nt)
 		for _, p := range advancing {
 			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -59,15 +60,42 @@ func (g *gen) clampMagnitude(x reg.Register, limit konst) reg.Register {
 	return a
 }
 
-// split returns magic + n, n = x/ln2 rounded as magic does, and turns x into r = x - n ln2;
-// magic must be pinned.
-func (g *gen) split(x reg.Register, magic konst) (t, n reg.Register) {
+// sign is what x is multiplied by first.
+type sign bool
+
+const plus, minus sign = false, true
+
+// nearest returns magic + n and n = x/ln2 rounded as magic does, or for minus that of -x; magic must be
+// pinned.
+func (g *gen) nearest(x reg.Register, magic konst, s sign) (t, n reg.Register) {
 	t, n = g.vector(), g.vector()
 	g.set(magic, t)
-	g.op("VFMADD231", g.num(math.Log2E), x, t)
+	g.op(map[sign]string{plus: "VFMADD231", minus: "VFNMADD231"}[s], g.num(math.Log2E), x, t)
 	g.op("VSUB", magic, t, n)
-	g.op("VFNMADD231", g.num(g.Ln2Hi), n, x)
-	g.op("VFNMADD231", g.num(g.Ln2Lo), n, x)
+	return t, n
+}
+
+// less turns x into x - n ln2, or for minus into -x - n ln2.
+func (g *gen) less(n reg.Register, ln2 konst, x reg.Register, s sign) {
+	g.op(map[sign]string{plus: "VFNMADD231", minus: "VFNMSUB231"}[s], ln2, n, x)
+}
+
+// boundMagnitude is min(|x|, limit), and anything to there for NaN. limit must be pinned.
+func (g *gen) boundMagnitude(x reg.Register, limit konst) reg.Register {
+	if !g.wide() {
+		return g.clampMagnitude(x, limit)
+	}
+	const leastMagnitude, positive = 2, 2
+	a := g.vector()
+	g.op("VRANGE", immediate(leastMagnitude|positive<<2), g.pinned[uint64(limit)], x, a)
+	return a
+}
+
+// split returns magic + n and n as nearest does, and turns x into r = x - n ln2, or for minus that of -x.
+func (g *gen) split(x reg.Register, magic konst, s sign) (t, n reg.Register) {
+	t, n = g.nearest(x, magic, s)
+	g.less(n, g.num(g.Ln2Hi), x, s)
+	g.less(n, g.num(g.Ln2Lo), x, plus)
 	return t, n
 }
 
@@ -89,7 +117,7 @@ func (g *gen) splitBinary(y reg.Register, magic konst) (t, f reg.Register) {
 func (g *gen) exp(x reg.Register) reg.Register {
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.ExpMax))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(g.ExpMin))], x)
-	_, n := g.split(x, g.num(g.Magic()))
+	_, n := g.split(x, g.num(g.Magic()), plus)
 	p := g.expReduced(x)
 	if g.wide() {
 		g.op("VSCALEF", n, p, p)
@@ -128,15 +156,15 @@ func (g *gen) expMinFlushed() konst { return g.num(-float64(g.Bias) * math.Ln2) 
 // from 0 to it.
 func (g *gen) expNonPositive(x reg.Register) reg.Register {
 	g.op("VMAX", x, g.pinned[uint64(g.expMinFlushed())], x)
-	return g.power(x)
+	return g.power(x, plus)
 }
 
-// power is e^x where shift gives 2^n.
-func (g *gen) power(x reg.Register) reg.Register {
+// power is e^x, or for minus e^-x, where shift gives 2^n.
+func (g *gen) power(x reg.Register, s sign) reg.Register {
 	if g.looksUp() {
-		return g.expByEighths(x)
+		return g.expByParts(x, s)
 	}
-	t, _ := g.split(x, g.num(g.Magic()))
+	t, _ := g.split(x, g.num(g.Magic()), s)
 	p := g.expReduced(x)
 	g.shift(t)
 	g.op("VMUL", t, p, p)
@@ -172,7 +200,7 @@ func (g *gen) exp2MinFlushed() konst { return g.num(-float64(g.Bias)) }
 // exp2 is 2^x within the range of shift.
 func (g *gen) exp2(x reg.Register) reg.Register {
 	if g.looksUp() {
-		return g.exp2ByEighths(x)
+		return g.exp2ByParts(x)
 	}
 	t, f := g.splitBinary(x, g.num(g.Magic()))
 	p := g.horner(append([]float64{1}, g.Exp2m1...), f)
@@ -183,6 +211,11 @@ func (g *gen) exp2(x reg.Register) reg.Register {
 
 // withSign is |magnitude| with the sign of x.
 func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
+	if g.wide() {
+		const thirdChooses = 0b11011000 // between the bits of the second, x, and of the first
+		g.emit("VPTERNLOG"+g.whole(), operand.U8(thirdChooses), g.signBit(), x, magnitude)
+		return magnitude
+	}
 	s := g.vector()
 	g.op("VAND", g.signBit(), x, s)
 	g.op("VAND", g.magnitude(), magnitude, magnitude)
@@ -191,14 +224,18 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 }
 
 // tanh is E/(E+2) with E = e^2|x| - 1 = 2^n s + (2^n - 1): small arguments keep
-// their relative precision.
+// their relative precision. s = e^2r - 1 = 2r + r^2 Q(r), r = |x| - n ln2/2.
 func (g *gen) tanh(x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(g.TanhMax))
-	g.op("VADD", a, a, a)
-	t, _ := g.split(a, g.num(g.Magic()))
-	s, square := g.horner(g.ExpQ, a), g.vector()
-	g.op("VMUL", a, a, square)
-	g.op("VFMADD213", a, square, s)
+	r := g.clampMagnitude(x, g.num(g.TanhMax))
+	t, n := g.vector(), g.vector()
+	g.set(g.num(g.Magic()), t)
+	g.op("VFMADD231", g.num(2*math.Log2E), r, t)
+	g.op("VSUB", g.num(g.Magic()), t, n)
+	g.op("VFNMADD231", g.num(math.Ln2/2), n, r)
+	s, square := g.horner(g.twiceExpQ(), r), g.vector()
+	g.op("VMUL", r, r, square)
+	g.op("VADD", r, r, r)
+	g.op("VFMADD213", r, square, s)
 	g.shift(t)
 	less := g.vector()
 	g.op("VSUB", g.num(1), t, less)
@@ -207,6 +244,15 @@ func (g *gen) tanh(x reg.Register) reg.Register {
 	g.op("VADD", g.num(2), s, d)
 	g.op("VDIV", d, s, s)
 	return g.withSign(s, x)
+}
+
+// twiceExpQ is the Q of e^2r = 1 + 2r + r^2 Q(r).
+func (g *gen) twiceExpQ() []float64 {
+	q := slices.Clone(g.ExpQ)
+	for i := range q {
+		q[i] = math.Ldexp(q[i], i+2)
+	}
+	return q
 }
 
 // erfOf is 1 - 2^y with y = -|x| H(|x|) <= 0: again E = 2^n s + (2^n - 1).
@@ -237,73 +283,68 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 	return r
 }
 
-// siluOf is max(x, 0) - |x| t / (1 + t) with t = e^-|x|.
+// siluOf is x / (1 + e^-x). x stops where e^-x does, at -limit: there the limit 0 becomes the least result.
 func (g *gen) siluOf(x reg.Register) reg.Register {
-	a := g.clampMagnitude(x, g.num(g.SiluMax()))
-	r := g.vector()
-	g.op("VOR", g.signBit(), a, r)
-	return g.gated(x, a, g.power(r))
+	c := g.vector()
+	g.op("VMAX", x, g.pinned[uint64(g.num(-g.SigmoidMax()))], c)
+	g.op("VMIN", c, g.pinned[uint64(g.num(g.SigmoidMax()))], x)
+	q := g.oneOver1Plus(g.power(x, minus))
+	g.op("VMUL", c, q, q)
+	return q
 }
 
-// gated is max(x, 0) - a t / (1 + t).
-func (g *gen) gated(x, a, t reg.Register) reg.Register {
-	d := g.vector()
-	g.op("VADD", g.num(1), t, d)
-	q := g.quotient(t, d)
-	y := g.relu(x)
-	g.op("VFNMADD231", q, a, y)
-	return y
-}
-
-// geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-z = 2^(|x| (c1 + c3 x^2)) and
-// z = 2 sqrt(2/pi) (|x| + 0.044715 |x|^3).
+// geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-|z| = 2^(|x| (c1 + c3 x^2)) and
+// z = 2 sqrt(2/pi) (x + 0.044715 x^3).
 func (g *gen) geluTanh(x reg.Register) reg.Register {
 	if tail, has := g.GeluTanhTail[g.lanes()]; has {
 		return g.tailed(tail, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.GeluTanhMax()))
 	c1, c3 := elementary.GeluTanhExponent()
-	square, r := g.vector(), g.vector()
+	square, y := g.vector(), g.vector()
 	g.op("VMUL", a, a, square)
-	g.set(g.num(c3), r)
-	g.op("VFMADD213", g.num(c1), square, r)
-	g.op("VMUL", a, r, r)
-	return g.gated(x, a, g.exp2(r))
+	g.set(g.num(c3), y)
+	g.op("VFMADD213", g.num(c1), square, y)
+	g.op("VMUL", a, y, y)
+	t := g.exp2(y)
+	g.op("VMUL", t, a, a)
+	q := g.oneOver1Plus(t)
+	r := g.relu(x)
+	g.op("VFNMADD231", q, a, r)
+	return r
 }
 
 // sigmoid is 1 / (1 + e^-x).
 func (g *gen) sigmoid(x reg.Register) reg.Register {
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.SigmoidMax()))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(-g.SigmoidMax()))], x)
-	g.op("VXOR", g.signBit(), x, x)
-	p := g.power(x)
-	one := g.pinned[uint64(g.num(1))]
-	g.op("VADD", one, p, p)
-	return g.quotient(one, p)
+	return g.oneOver1Plus(g.power(x, minus))
 }
 
-// quotient is p/d for d from 1 to where 1/d is no normal number. A division takes 16 cycles for 16 numbers; AVX-512
-// has an estimate of 14 bits, of which each step of Newton's method doubles the
-// number: p/d = q + (p - d q) / d in the last.
-func (g *gen) quotient(p, d reg.Register) reg.Register {
-	q := g.vector()
+// oneOver1Plus is 1 / (1 + t) for t from 0 to where that is no normal number, and overwrites t; 1 must be pinned. A division
+// takes 16 cycles for 16 numbers on some: AVX-512 has an estimate of 14 bits, of which each step of Newton's
+// method doubles the number.
+func (g *gen) oneOver1Plus(t reg.Register) reg.Register {
+	inverse := g.vector()
+	g.op("VADD", g.num(1), t, t)
 	if !g.wide() {
-		g.op("VDIV", d, p, q)
-		return q
+		g.op("VDIV", t, g.pinned[uint64(g.num(1))], inverse)
+		return inverse
 	}
-	inverse, rest := g.vector(), g.vector()
-	g.emit("VRCP14P"+g.mnemonic, d, inverse)
-	if g.size == 8 {
-		g.set(g.num(1), rest)
-		g.op("VFNMADD231", inverse, d, rest)
-		g.op("VFMADD213", inverse, inverse, rest)
-		inverse, rest = rest, g.vector()
+	g.emit("VRCP14P"+g.mnemonic, t, inverse)
+	for bits := 14; bits <= g.Mantissa; bits *= 2 {
+		inverse = g.newton(inverse, t)
 	}
-	g.op("VMUL", inverse, p, q)
-	g.op("VMOVA", p, rest)
-	g.op("VFNMADD231", q, d, rest)
-	g.op("VFMADD231", inverse, rest, q)
-	return q
+	return inverse
+}
+
+// newton is 1/d to twice the bits: inverse + inverse (1 - d inverse).
+func (g *gen) newton(inverse, d reg.Register) reg.VecVirtual {
+	rest := g.vector()
+	g.set(g.num(1), rest)
+	g.op("VFNMADD231", inverse, d, rest)
+	g.op("VFMADD213", inverse, inverse, rest)
+	return rest
 }
 
 // relu is max(x, 0), and NaN for NaN. 0 must be pinned.

@@ -57,11 +57,11 @@ func (g *gen) nearExp() *near {
 	}
 	reach := math.Floor(float64(g.Bias-2) * math.Ln2)
 	if g.looksUp() {
-		return &near{reach, []konst{g.powerMagic()}, g.power}
+		return &near{reach, []konst{g.powerMagic()}, func(x reg.Register) reg.Register { return g.power(x, plus) }}
 	}
 	magic := g.num(math.Ldexp(1.5, g.Mantissa)) // leaves n in the lowest bits
 	return &near{reach, []konst{magic}, func(x reg.Register) reg.Register {
-		t, _ := g.split(x, magic)
+		t, _ := g.split(x, magic, plus)
 		p := g.expReduced(x)
 		g.shift(t)
 		g.emit("VPADD"+g.whole(), t, p, p)

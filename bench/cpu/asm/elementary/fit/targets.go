@@ -19,8 +19,8 @@ import (
 //   - gelu: gelu(x) = max(x, 0) - |x| 2^-G(|x|), G(x) = 1 - log2 erfc(x/sqrt 2).
 //     Error relative to |x|.
 //
-//   - expQEighths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8. Error relative to
-//     the power, which is 1 here.
+//   - expQEighths, expQSixteenths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8 or 1/16.
+//     Error relative to the power, which is 1 here.
 //
 // The polynomials of erf and gelu are in powers of x, badly conditioned for large x
 // but exact near 0: what errors do is as large as the weight, which decays faster.
@@ -35,6 +35,7 @@ var targets = []target{
 	{"exp2upF32", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 32, 5},
 	{"exp2upF64", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 64, 10},
 	{"expQEighthsF32", "(e^r - 1 - r) / r^2 on [-ln2/16, ln2/16].", expQ, square, -0.043323, 0.043323, 32, 2},
+	{"expQSixteenthsF32", "(e^r - 1 - r) / r^2 on [-ln2/32, ln2/32].", expQ, square, -0.021662, 0.021662, 32, 1},
 	{"exp2m1EighthsF32", "(2^f - 1) / f on [-1/16, 1/16].", exp2m1, magnitude, -1. / 16, 1. / 16, 32, 2},
 	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9},
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24},
