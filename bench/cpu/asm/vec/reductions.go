@@ -17,15 +17,15 @@ func (g *gen) reductions() {
 	g.rowDistance()
 }
 
-// strip walks the n elements of a row: accumulators vectors at a time, single
+// strip walks the n elements of a row: many vectors at a time, single
 // ones, then the rest under a mask. at is the offset in bytes.
-func (g *gen) strip(pass string, n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
+func (g *gen) strip(pass string, many int, n, at reg.GPVirtual, vectors func(count int, mask *mask)) {
 	g.Load(g.Param("n"), n)
 	g.XORQ(at, at)
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{pass + "main", accumulators}, {pass + "single", 1}} {
+	}{{pass + "main", many}, {pass + "single", 1}} {
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
@@ -137,7 +137,7 @@ func (g *gen) reduceRows(name, mnemonic string, empty konst) {
 	from := g.row(src, at)
 	g.Label("row")
 	acc := g.accumulate(empty)
-	g.strip("strip", n, at, func(count int, mask *mask) {
+	g.strip("strip", accumulators, n, at, func(count int, mask *mask) {
 		for u := range count {
 			g.join(mnemonic, from(u), mask, empty, acc[u])
 		}
@@ -172,7 +172,7 @@ func (g *gen) rowDistance() {
 	g.begin("RowDistance", "func(src, y *T, n int) T")
 	src, y, n, at := g.load("src"), g.load("y"), g.load("n"), g.GP64()
 	acc := g.accumulate(g.num(0))
-	g.strip("strip", n, at, func(count int, mask *mask) {
+	g.strip("strip", accumulators, n, at, func(count int, mask *mask) {
 		for u := range count {
 			for _, p := range []reg.GPVirtual{src, y} {
 				g.fetchFar(operand.Mem{Base: p, Index: at, Scale: 1, Disp: matrixDistance + u*g.isa.Bytes})
@@ -202,7 +202,7 @@ func (g *gen) rowExpSums() {
 	from, behind, ahead := g.row(src, at), g.row(next, at), g.row(far, at)
 	highest := g.vector()
 	g.set(lowest, highest)
-	g.strip("max", n, at, func(count int, mask *mask) {
+	g.strip("max", accumulators, n, at, func(count int, mask *mask) {
 		for u := range count {
 			g.join("VMAX", from(u), mask, lowest, highest)
 		}
@@ -218,7 +218,7 @@ func (g *gen) rowExpSums() {
 	g.DECQ(m)
 	g.CMOVQEQ(src, next)
 	acc := g.accumulate(g.num(0))
-	g.strip("exp", n, at, func(count int, mask *mask) {
+	g.strip("exp", accumulators, n, at, func(count int, mask *mask) {
 		for u := range count {
 			g.fetchFar(ahead(u))
 			g.join("VMAX", behind(u), mask, lowest, highest)

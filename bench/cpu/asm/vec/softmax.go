@@ -52,7 +52,7 @@ func (g *gen) softmax() {
 	k.rows("plain")
 	g.Label("rest")
 	k.eitherWay("rest", func(name string, nt bool) {
-		k.strip(name, k.n, k.at, func(count int, mask *mask) {
+		k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
 			for u := range count {
 				k.divide(u, mask, nt)
 			}
@@ -65,7 +65,7 @@ func (k *softmax) lowest() konst { return k.num(math.Inf(-1)) }
 
 // rows leaves the last row to be divided.
 func (k *softmax) rows(name string) {
-	k.strip(name+"max", k.n, k.at, k.raise)
+	k.strip(name+"max", accumulators, k.n, k.at, k.raise)
 	k.turn()
 	k.exponentialsOf(name+"alone", nil)
 	k.JMP(operand.LabelRef(name + "taken"))
@@ -147,7 +147,7 @@ func (k *softmax) x(src, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
 // exponentialsOf takes those of a row, and meanwhile does what else is due. What is loaded of the row comes
 // first: behind stores at the same offset in another page a load may have to wait for them.
 func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask)) {
-	k.strip(name, k.n, k.at, func(count int, mask *mask) {
+	k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
 		for line := 0; line < count*k.isa.Bytes; line += 64 {
 			k.fetchFar(operand.Mem{Base: k.far, Index: k.at, Scale: 1, Disp: line})
 		}
