@@ -61,28 +61,42 @@ const (
 	shortRows = 16 << 10
 )
 
-// bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
+// bindReduceCols lets each worker reduce its rows to one, and then its columns of those. What comes from memory
+// is paced, and what comes from L3 is not: it is tried which that is, as storing does.
 func bindReduceCols[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-		n := widthOf(c[0].In[0])
-		reduction, err := newColReduction[T](ws, r, len(src)/n, n, ws.beyondL2(len(asBytes(src))))
+		near, err := reduceCols[T](ws, c, r, false)
+		if err != nil || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
+			return near, err
+		}
+		far, err := reduceCols[T](ws, c, r, true)
 		if err != nil {
 			return nil, err
 		}
-		parts := partsOf(ws, len(src)/n, 1)
-		return elementwise(ws, c.String(), func(w *worker) {
-			p := parts[w.id]
-			reduction.begin(w)
-			reduction.take(w, src[p.lo*n:p.hi*n])
-			w.barrier()
-			columns := reduction.columns[w.id]
-			reduction.end(columns, dst[columns.lo:columns.hi])
-		}), nil
+		far.name += "_paced"
+		return tried(ws, c, far, near), nil
 	}
 }
 
-// colReduction is that of a matrix of m rows of n elements, which come from beyond L2 if they are far.
+func reduceCols[T float](ws *workspace, c bench.Chain, r bench.Reduction, far bool) (*kernel, error) {
+	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+	n := widthOf(c[0].In[0])
+	reduction, err := newColReduction[T](ws, r, len(src)/n, n, far)
+	if err != nil {
+		return nil, err
+	}
+	parts := partsOf(ws, len(src)/n, 1)
+	return elementwise(ws, c.String(), func(w *worker) {
+		p := parts[w.id]
+		reduction.begin(w)
+		reduction.take(w, src[p.lo*n:p.hi*n])
+		w.barrier()
+		columns := reduction.columns[w.id]
+		reduction.end(columns, dst[columns.lo:columns.hi])
+	}), nil
+}
+
+// colReduction is that of a matrix of m rows of n elements, which come from memory if they are far.
 type colReduction[T float] struct {
 	partial [][]T  // of each worker
 	columns []span // of each worker

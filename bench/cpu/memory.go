@@ -18,9 +18,8 @@ type memory struct {
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
 	open   int   // workspaces
-	// storesPast says of results of the open workspaces whether they are stored past the caches,
-	// see storing.
-	storesPast map[storesKey]bool
+	// tried says of results of the open workspaces which of two kernels writes them: see storing.
+	tried map[triedKey]bool
 }
 
 // arenaBytes is the smallest arena.
@@ -52,8 +51,8 @@ func (m *memory) fresh() bool { return m.arenas[len(m.arenas)-1].fresh() }
 
 // enter counts a workspace that is opened.
 func (m *memory) enter() {
-	if m.open++; m.storesPast == nil {
-		m.storesPast = map[storesKey]bool{}
+	if m.open++; m.tried == nil {
+		m.tried = map[triedKey]bool{}
 	}
 }
 
@@ -63,7 +62,7 @@ func (m *memory) leave() error {
 	if m.open--; m.open > 0 {
 		return nil
 	}
-	m.storesPast = nil
+	m.tried = nil
 	if len(m.arenas) == 1 && !m.spread {
 		m.arenas[0].reset()
 		return nil

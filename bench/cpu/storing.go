@@ -14,8 +14,8 @@ import (
 // code, in other memory too. An operation of a chain is tried with a reader behind it, as its
 // result is read: in L3 stores past the caches are a draw alone, and cost half of what follows.
 
-// storesKey tells results apart: by the kernel family, the operations, and the tensor that they write.
-type storesKey struct {
+// triedKey tells results apart: by the kernel family, the operations, and the tensor that they write.
+type triedKey struct {
 	isa        ISA
 	operations string
 	out        *bench.Tensor
@@ -32,20 +32,25 @@ func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *
 		past(w)
 		storeFence()
 	}}
-	key := storesKey{ws.isa, c.String(), c.Output()}
-	chosen, known := ws.memory.storesPast[key]
+	var then []func(w *worker)
+	if ws.chained {
+		then = append(then, readBack(ws, c.Output()))
+	}
+	return tried(ws, c, k, plain, then...)
+}
+
+// tried is the faster of two kernels of the same operations, each with what follows it.
+func tried(ws *workspace, c bench.Chain, one, other *kernel, then ...func(w *worker)) *kernel {
+	key := triedKey{ws.isa, c.String(), c.Output()}
+	chosen, known := ws.memory.tried[key]
 	if !known {
-		var then []func(w *worker)
-		if ws.chained {
-			then = append(then, readBack(ws, c.Output()))
-		}
-		chosen = faster(ws.team, k, plain, then...)
-		ws.memory.storesPast[key] = chosen
+		chosen = faster(ws.team, one, other, then...)
+		ws.memory.tried[key] = chosen
 	}
 	if chosen {
-		return k
+		return one
 	}
-	return plain
+	return other
 }
 
 // storeTries is how often each way is tried in each of some turns, of which the last try counts: at

@@ -30,7 +30,7 @@ func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string) {
 	defer opened.Close()
 	ws := opened.(*workspace)
 	first := c.Chain[:1]
-	key := storesKey{ws.isa, first.String(), first.Output()}
+	key := triedKey{ws.isa, first.String(), first.Output()}
 	implementation := func() string {
 		k, err := ws.Bind(first)
 		if err != nil {
@@ -39,12 +39,12 @@ func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string) {
 		return k.Implementation()
 	}
 	implementation()
-	if _, ok := ws.memory.storesPast[key]; !ok {
-		t.Fatalf("%s: a result of 32 KiB was not tried with an L2 of 16: %v", name, ws.memory.storesPast)
+	if _, ok := ws.memory.tried[key]; !ok {
+		t.Fatalf("%s: a result of 32 KiB was not tried with an L2 of 16: %v", name, ws.memory.tried)
 	}
 	names := map[bool]string{}
 	for _, past := range []bool{true, false} {
-		ws.memory.storesPast[key] = past
+		ws.memory.tried[key] = past
 		names[past] = implementation()
 	}
 	if names[true] != names[false]+"_nt" {

@@ -48,7 +48,7 @@ type vecKernels[T float] struct {
 	sub      mapKernel[T] // x - y
 	div      mapKernel[T] // x / y
 	max      mapKernel[T] // max(x, y)
-	maxFar   mapKernel[T] // max(x, y), where x stays in L1 and y comes from beyond L2
+	maxFar   mapKernel[T] // max(x, y), where x stays in L1 and y comes from memory
 	addFar   mapKernel[T] // x + y, likewise
 	geluTanh mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid  mapKernel[T] // 1/(1 + e^-x); of x below -87 in fp32, or -708 in fp64, at most what it is there

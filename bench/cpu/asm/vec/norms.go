@@ -83,8 +83,7 @@ const (
 	// blockDistance is how far ahead a block is fetched: nearly two pages. With a page a Zen 4 takes a third
 	// longer.
 	blockDistance = 7168
-	// blockLines is the number of lines after which a block waits for what it loads: see pace.
-	blockLines = 12
+	blockLines    = 12 // between which it is paced
 )
 
 // normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
@@ -134,11 +133,6 @@ func (g *gen) normBlock(layer bool) {
 	}
 	g.end()
 }
-
-// pace waits for the loads so far. Else those that follow overtake what is fetched for them, and hold the
-// buffers that stores past the caches need, too, for as long as memory takes: a Zen 4 runs layer norm at 29 GB/s
-// so with rows of 4096, and at 35 so paced, the root mean square at 27 and 40.
-func (g *gen) pace() { g.LFENCE() }
 
 func (k *norm) rows() {
 	k.Label("first")
