@@ -1646,44 +1646,48 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y8
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y6
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y6, Y7
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
-	VFMADD213PS  Y2, Y4, Y7
-	VFMADD213PS  Y2, Y8, Y11
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y8, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y4, Y4
-	VPADDD       Y10, Y8, Y8
-	VFMADD213PS  Y4, Y4, Y7
-	VFMADD213PS  Y8, Y8, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y6, 32(AX)
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1699,25 +1703,27 @@ ntsingleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVNTPS     Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1738,44 +1744,48 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y8
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y6
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y6, Y7
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
-	VFMADD213PS  Y2, Y4, Y7
-	VFMADD213PS  Y2, Y8, Y11
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y8, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y4, Y4
-	VPADDD       Y10, Y8, Y8
-	VFMADD213PS  Y4, Y4, Y7
-	VFMADD213PS  Y8, Y8, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y6, 32(AX)
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -1791,25 +1801,27 @@ singleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVUPS      Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1825,25 +1837,27 @@ singledone:
 	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y5
+	VMINPS       Y6, Y0, Y6
 	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  Y2, Y5, Y8
-	VMULPS       Y5, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  Y2, Y6, Y8
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y8
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y5
-	VMULPS       Y6, Y5, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VDIVPS       Y8, Y2, Y6
+	VCMPPS       $0x06, Y1, Y5, Y7
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y7, Y6, Y6
+	VMASKMOVPS   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2863,44 +2877,48 @@ ntloop:
 	VADDPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y6, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y6
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y7
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y7, Y8
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y6
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y11
-	VFMADD213PS  Y2, Y4, Y8
-	VFMADD213PS  Y2, Y6, Y11
-	VMULPS       Y4, Y8, Y8
-	VMULPS       Y6, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y8
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y7, Y4, Y4
-	VPADDD       Y10, Y6, Y6
-	VFMADD213PS  Y4, Y4, Y8
-	VFMADD213PS  Y6, Y6, Y11
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y8
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y8, Y8
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y8, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y6, 32(AX)
+	VDIVPS       Y8, Y2, Y5
+	VDIVPS       Y11, Y2, Y8
+	VCMPPS       $0x06, Y1, Y4, Y7
+	VCMPPS       $0x06, Y1, Y6, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y8, Y8
+	VANDPS       Y7, Y5, Y5
+	VANDPS       Y9, Y8, Y8
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y8, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -2919,25 +2937,27 @@ ntsingleloop:
 	VMOVUPS      (R8), Y5
 	VADDPS       Y5, Y4, Y4
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVNTPS     Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -2963,44 +2983,48 @@ mainloop:
 	VADDPS       Y7, Y6, Y6
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y6, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y6
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y7
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y7, Y8
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y6
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y11
-	VFMADD213PS  Y2, Y4, Y8
-	VFMADD213PS  Y2, Y6, Y11
-	VMULPS       Y4, Y8, Y8
-	VMULPS       Y6, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y8
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y7, Y4, Y4
-	VPADDD       Y10, Y6, Y6
-	VFMADD213PS  Y4, Y4, Y8
-	VFMADD213PS  Y6, Y6, Y11
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y8
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y8, Y8
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y8, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y6, 32(AX)
+	VDIVPS       Y8, Y2, Y5
+	VDIVPS       Y11, Y2, Y8
+	VCMPPS       $0x06, Y1, Y4, Y7
+	VCMPPS       $0x06, Y1, Y6, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y8, Y8
+	VANDPS       Y7, Y5, Y5
+	VANDPS       Y9, Y8, Y8
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y8, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3019,25 +3043,27 @@ singleloop:
 	VMOVUPS      (R8), Y5
 	VADDPS       Y5, Y4, Y4
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVUPS      Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3056,25 +3082,27 @@ singledone:
 	VMASKMOVPS   (R8), Y4, Y6
 	VADDPS       Y6, Y5, Y5
 	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y5
+	VMINPS       Y6, Y0, Y6
 	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  Y2, Y5, Y8
-	VMULPS       Y5, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  Y2, Y6, Y8
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y8
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y5
-	VMULPS       Y6, Y5, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VDIVPS       Y8, Y2, Y6
+	VCMPPS       $0x06, Y1, Y5, Y7
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y7, Y6, Y6
+	VMASKMOVPS   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3127,48 +3155,52 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y8
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y6
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y6, Y7
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
-	VFMADD213PS  Y2, Y4, Y7
-	VFMADD213PS  Y2, Y8, Y11
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y8, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y4, Y4
-	VPADDD       Y10, Y8, Y8
-	VFMADD213PS  Y4, Y4, Y7
-	VFMADD213PS  Y8, Y8, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVUPS      (R8), Y5
-	VMOVUPS      32(R8), Y7
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y7, Y6, Y6
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y6, 32(AX)
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y7, Y7
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3185,27 +3217,29 @@ ntsingleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVUPS      (R8), Y5
-	VMULPS       Y5, Y4, Y4
-	VMOVNTPS     Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVUPS      (R8), Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3227,48 +3261,52 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y4
-	VMINPS       Y9, Y0, Y8
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
 	VMOVAPS      Y3, Y6
 	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y8, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
 	VSUBPS       Y3, Y6, Y7
 	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y8
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y8
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y8, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y8, Y11
-	VFMADD213PS  Y2, Y4, Y7
-	VFMADD213PS  Y2, Y8, Y11
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y8, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y4, Y4
-	VPADDD       Y10, Y8, Y8
-	VFMADD213PS  Y4, Y4, Y7
-	VFMADD213PS  Y8, Y8, Y11
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y4
-	VDIVPS       Y11, Y2, Y6
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y9, Y6, Y6
-	VMOVUPS      (R8), Y5
-	VMOVUPS      32(R8), Y7
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y7, Y6, Y6
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y6, 32(AX)
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y7, Y7
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3285,27 +3323,29 @@ singleloop:
 	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y4
+	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y7
-	VFMADD213PS  Y2, Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y4
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VMULPS       Y5, Y7, Y7
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y7
+	VPADDD       Y6, Y5, Y5
+	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y4
-	VMULPS       Y5, Y4, Y4
-	VMOVUPS      (R8), Y5
-	VMULPS       Y5, Y4, Y4
-	VMOVUPS      Y4, (AX)
+	VDIVPS       Y7, Y2, Y5
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VMOVUPS      (R8), Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3322,27 +3362,29 @@ singledone:
 	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
 	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y5
+	VMINPS       Y6, Y0, Y6
 	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
 	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
 	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  Y2, Y5, Y8
-	VMULPS       Y5, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
+	VFMADD213PS  Y2, Y6, Y8
+	VMULPS       Y6, Y8, Y8
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y8
+	VPADDD       Y7, Y6, Y6
+	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y5
-	VMULPS       Y6, Y5, Y5
-	VMASKMOVPS   (R8), Y4, Y6
-	VMULPS       Y6, Y5, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VDIVPS       Y8, Y2, Y6
+	VCMPPS       $0x06, Y1, Y5, Y7
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y7, Y6, Y6
+	VMASKMOVPS   (R8), Y4, Y5
+	VMULPS       Y5, Y6, Y6
+	VMASKMOVPS   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX

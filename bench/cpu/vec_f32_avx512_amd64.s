@@ -1553,82 +1553,86 @@ ntloop:
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
 	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z11, Z0, Z10
-	VMINPS            Z15, Z0, Z14
-	VMINPS            Z19, Z0, Z18
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z8
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
-	VFMADD213PS       Z2, Z6, Z9
-	VFMADD213PS       Z2, Z10, Z13
-	VFMADD213PS       Z2, Z14, Z17
-	VFMADD213PS       Z2, Z18, Z21
-	VMULPS            Z6, Z9, Z9
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z14, Z17, Z17
-	VMULPS            Z18, Z21, Z21
-	VPERMPS           Z5, Z8, Z6
-	VPERMPS           Z5, Z12, Z10
-	VPERMPS           Z5, Z16, Z14
-	VPERMPS           Z5, Z20, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z8, Z8
 	VPSLLD            $0x13, Z12, Z12
 	VPSLLD            $0x13, Z16, Z16
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z6, Z6
-	VPADDD            Z12, Z10, Z10
-	VPADDD            Z16, Z14, Z14
-	VPADDD            Z20, Z18, Z18
-	VFMADD213PS       Z6, Z6, Z9
-	VFMADD213PS       Z10, Z10, Z13
-	VFMADD213PS       Z14, Z14, Z17
-	VFMADD213PS       Z18, Z18, Z21
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z9, Z9
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z6
-	VRCP14PS          Z13, Z10
-	VRCP14PS          Z17, Z14
-	VRCP14PS          Z21, Z18
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
 	VMOVAPS           Z2, Z8
 	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z9, Z8
-	VFNMADD231PS      Z10, Z13, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFNMADD231PS      Z18, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VFMADD213PS       Z18, Z18, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z19, Z20, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
 	VMOVNTPS          Z8, (AX)
 	VMOVNTPS          Z12, 64(AX)
 	VMOVNTPS          Z16, 128(AX)
@@ -1648,25 +1652,26 @@ ntsingleloop:
 	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -1694,82 +1699,86 @@ mainloop:
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
 	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z11, Z0, Z10
-	VMINPS            Z15, Z0, Z14
-	VMINPS            Z19, Z0, Z18
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z8
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
-	VFMADD213PS       Z2, Z6, Z9
-	VFMADD213PS       Z2, Z10, Z13
-	VFMADD213PS       Z2, Z14, Z17
-	VFMADD213PS       Z2, Z18, Z21
-	VMULPS            Z6, Z9, Z9
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z14, Z17, Z17
-	VMULPS            Z18, Z21, Z21
-	VPERMPS           Z5, Z8, Z6
-	VPERMPS           Z5, Z12, Z10
-	VPERMPS           Z5, Z16, Z14
-	VPERMPS           Z5, Z20, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z8, Z8
 	VPSLLD            $0x13, Z12, Z12
 	VPSLLD            $0x13, Z16, Z16
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z6, Z6
-	VPADDD            Z12, Z10, Z10
-	VPADDD            Z16, Z14, Z14
-	VPADDD            Z20, Z18, Z18
-	VFMADD213PS       Z6, Z6, Z9
-	VFMADD213PS       Z10, Z10, Z13
-	VFMADD213PS       Z14, Z14, Z17
-	VFMADD213PS       Z18, Z18, Z21
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z9, Z9
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z6
-	VRCP14PS          Z13, Z10
-	VRCP14PS          Z17, Z14
-	VRCP14PS          Z21, Z18
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
 	VMOVAPS           Z2, Z8
 	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z9, Z8
-	VFNMADD231PS      Z10, Z13, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFNMADD231PS      Z18, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VFMADD213PS       Z18, Z18, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z19, Z20, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
 	VMOVUPS           Z8, (AX)
 	VMOVUPS           Z12, 64(AX)
 	VMOVUPS           Z16, 128(AX)
@@ -1789,25 +1798,26 @@ singleloop:
 	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -1824,25 +1834,26 @@ singledone:
 	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K2
+	VMULPS.Z          Z6, Z8, K2, Z8
 	VMOVUPS           Z8, K1, (AX)
 
 next:
@@ -3089,85 +3100,89 @@ ntloop:
 	VMAXPS            Z8, Z1, Z13
 	VMAXPS            Z10, Z1, Z16
 	VMAXPS            Z12, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z13, Z0, Z8
-	VMINPS            Z16, Z0, Z10
-	VMINPS            Z19, Z0, Z12
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z9
 	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z8, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z9, Z11
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z8, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z21
-	VFMADD213PS       Z2, Z6, Z11
-	VFMADD213PS       Z2, Z8, Z15
-	VFMADD213PS       Z2, Z10, Z18
-	VFMADD213PS       Z2, Z12, Z21
-	VMULPS            Z6, Z11, Z11
-	VMULPS            Z8, Z15, Z15
-	VMULPS            Z10, Z18, Z18
-	VMULPS            Z12, Z21, Z21
-	VPERMPS           Z5, Z9, Z6
-	VPERMPS           Z5, Z14, Z8
-	VPERMPS           Z5, Z17, Z10
-	VPERMPS           Z5, Z20, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z11
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z11, Z11
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z9, Z7
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z9, Z9
 	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z9, Z6, Z6
-	VPADDD            Z14, Z8, Z8
-	VPADDD            Z17, Z10, Z10
-	VPADDD            Z20, Z12, Z12
-	VFMADD213PS       Z6, Z6, Z11
-	VFMADD213PS       Z8, Z8, Z15
-	VFMADD213PS       Z10, Z10, Z18
-	VFMADD213PS       Z12, Z12, Z21
+	VPADDD            Z9, Z7, Z7
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z11
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z11, Z11
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z15, Z9
-	VRCP14PS          Z18, Z12
-	VRCP14PS          Z21, Z17
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z10
+	VRCP14PS          Z11, Z7
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z9
 	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z11, Z8
-	VFNMADD231PS      Z9, Z15, Z10
-	VFNMADD231PS      Z12, Z18, Z14
-	VFNMADD231PS      Z17, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z17, Z17, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z13, Z10, Z10
-	VMULPS            Z16, Z14, Z14
-	VMULPS            Z19, Z20, Z20
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z10, 64(AX)
-	VMOVNTPS          Z14, 128(AX)
+	VFNMADD231PS      Z7, Z11, Z9
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z8, K2
+	VCMPPS            $0x06, Z1, Z10, K3
+	VCMPPS            $0x06, Z1, Z12, K4
+	VMULPS.Z          Z6, Z9, K1, Z9
+	VMULPS.Z          Z8, Z14, K2, Z14
+	VMULPS.Z          Z10, Z17, K3, Z17
+	VMULPS.Z          Z12, Z20, K4, Z20
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z14, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
 	VMOVNTPS          Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
@@ -3187,25 +3202,26 @@ ntsingleloop:
 	VMOVUPS           (R9), Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -3242,85 +3258,89 @@ mainloop:
 	VMAXPS            Z8, Z1, Z13
 	VMAXPS            Z10, Z1, Z16
 	VMAXPS            Z12, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z13, Z0, Z8
-	VMINPS            Z16, Z0, Z10
-	VMINPS            Z19, Z0, Z12
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z9
 	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z8, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z9, Z11
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z8, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z21
-	VFMADD213PS       Z2, Z6, Z11
-	VFMADD213PS       Z2, Z8, Z15
-	VFMADD213PS       Z2, Z10, Z18
-	VFMADD213PS       Z2, Z12, Z21
-	VMULPS            Z6, Z11, Z11
-	VMULPS            Z8, Z15, Z15
-	VMULPS            Z10, Z18, Z18
-	VMULPS            Z12, Z21, Z21
-	VPERMPS           Z5, Z9, Z6
-	VPERMPS           Z5, Z14, Z8
-	VPERMPS           Z5, Z17, Z10
-	VPERMPS           Z5, Z20, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z11
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z11, Z11
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z9, Z7
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z9, Z9
 	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z9, Z6, Z6
-	VPADDD            Z14, Z8, Z8
-	VPADDD            Z17, Z10, Z10
-	VPADDD            Z20, Z12, Z12
-	VFMADD213PS       Z6, Z6, Z11
-	VFMADD213PS       Z8, Z8, Z15
-	VFMADD213PS       Z10, Z10, Z18
-	VFMADD213PS       Z12, Z12, Z21
+	VPADDD            Z9, Z7, Z7
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z11
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z11, Z11
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z15, Z9
-	VRCP14PS          Z18, Z12
-	VRCP14PS          Z21, Z17
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z10
+	VRCP14PS          Z11, Z7
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z9
 	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z11, Z8
-	VFNMADD231PS      Z9, Z15, Z10
-	VFNMADD231PS      Z12, Z18, Z14
-	VFNMADD231PS      Z17, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z17, Z17, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z13, Z10, Z10
-	VMULPS            Z16, Z14, Z14
-	VMULPS            Z19, Z20, Z20
-	VMOVUPS           Z8, (AX)
-	VMOVUPS           Z10, 64(AX)
-	VMOVUPS           Z14, 128(AX)
+	VFNMADD231PS      Z7, Z11, Z9
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z8, K2
+	VCMPPS            $0x06, Z1, Z10, K3
+	VCMPPS            $0x06, Z1, Z12, K4
+	VMULPS.Z          Z6, Z9, K1, Z9
+	VMULPS.Z          Z8, Z14, K2, Z14
+	VMULPS.Z          Z10, Z17, K3, Z17
+	VMULPS.Z          Z12, Z20, K4, Z20
+	VMOVUPS           Z9, (AX)
+	VMOVUPS           Z14, 64(AX)
+	VMOVUPS           Z17, 128(AX)
 	VMOVUPS           Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
@@ -3340,25 +3360,26 @@ singleloop:
 	VMOVUPS           (R9), Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -3378,25 +3399,26 @@ singledone:
 	VMOVUPS.Z         (R9), K1, Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K2
+	VMULPS.Z          Z6, Z8, K2, Z8
 	VMOVUPS           Z8, K1, (AX)
 
 next:
@@ -3458,82 +3480,86 @@ ntloop:
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
 	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z11, Z0, Z10
-	VMINPS            Z15, Z0, Z14
-	VMINPS            Z19, Z0, Z18
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z8
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
-	VFMADD213PS       Z2, Z6, Z9
-	VFMADD213PS       Z2, Z10, Z13
-	VFMADD213PS       Z2, Z14, Z17
-	VFMADD213PS       Z2, Z18, Z21
-	VMULPS            Z6, Z9, Z9
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z14, Z17, Z17
-	VMULPS            Z18, Z21, Z21
-	VPERMPS           Z5, Z8, Z6
-	VPERMPS           Z5, Z12, Z10
-	VPERMPS           Z5, Z16, Z14
-	VPERMPS           Z5, Z20, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z8, Z8
 	VPSLLD            $0x13, Z12, Z12
 	VPSLLD            $0x13, Z16, Z16
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z6, Z6
-	VPADDD            Z12, Z10, Z10
-	VPADDD            Z16, Z14, Z14
-	VPADDD            Z20, Z18, Z18
-	VFMADD213PS       Z6, Z6, Z9
-	VFMADD213PS       Z10, Z10, Z13
-	VFMADD213PS       Z14, Z14, Z17
-	VFMADD213PS       Z18, Z18, Z21
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z9, Z9
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z6
-	VRCP14PS          Z13, Z10
-	VRCP14PS          Z17, Z14
-	VRCP14PS          Z21, Z18
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
 	VMOVAPS           Z2, Z8
 	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z9, Z8
-	VFNMADD231PS      Z10, Z13, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFNMADD231PS      Z18, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VFMADD213PS       Z18, Z18, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z19, Z20, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
 	VMOVUPS           (R9), Z6
 	VMOVUPS           64(R9), Z7
 	VMOVUPS           128(R9), Z9
@@ -3562,25 +3588,26 @@ ntsingleloop:
 	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVUPS           (R9), Z6
 	VMULPS            Z6, Z8, Z8
 	VMOVNTPS          Z8, (AX)
@@ -3611,82 +3638,86 @@ mainloop:
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
 	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z6
-	VMINPS            Z11, Z0, Z10
-	VMINPS            Z15, Z0, Z14
-	VMINPS            Z19, Z0, Z18
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
 	VMOVAPS           Z3, Z8
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z10, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z14, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z18, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z10
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z14
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z18
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z10, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z14, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z18, Z21
-	VFMADD213PS       Z2, Z6, Z9
-	VFMADD213PS       Z2, Z10, Z13
-	VFMADD213PS       Z2, Z14, Z17
-	VFMADD213PS       Z2, Z18, Z21
-	VMULPS            Z6, Z9, Z9
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z14, Z17, Z17
-	VMULPS            Z18, Z21, Z21
-	VPERMPS           Z5, Z8, Z6
-	VPERMPS           Z5, Z12, Z10
-	VPERMPS           Z5, Z16, Z14
-	VPERMPS           Z5, Z20, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
 	VPSLLD            $0x13, Z8, Z8
 	VPSLLD            $0x13, Z12, Z12
 	VPSLLD            $0x13, Z16, Z16
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z6, Z6
-	VPADDD            Z12, Z10, Z10
-	VPADDD            Z16, Z14, Z14
-	VPADDD            Z20, Z18, Z18
-	VFMADD213PS       Z6, Z6, Z9
-	VFMADD213PS       Z10, Z10, Z13
-	VFMADD213PS       Z14, Z14, Z17
-	VFMADD213PS       Z18, Z18, Z21
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
 	VADDPS            Z2, Z9, Z9
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z6
-	VRCP14PS          Z13, Z10
-	VRCP14PS          Z17, Z14
-	VRCP14PS          Z21, Z18
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
 	VMOVAPS           Z2, Z8
 	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z6, Z9, Z8
-	VFNMADD231PS      Z10, Z13, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFNMADD231PS      Z18, Z21, Z20
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VFMADD213PS       Z18, Z18, Z20
-	VMULPS            Z7, Z8, Z8
-	VMULPS            Z11, Z12, Z12
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z19, Z20, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
 	VMOVUPS           (R9), Z6
 	VMOVUPS           64(R9), Z7
 	VMOVUPS           128(R9), Z9
@@ -3715,25 +3746,26 @@ singleloop:
 	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K1
+	VMULPS.Z          Z6, Z8, K1, Z8
 	VMOVUPS           (R9), Z6
 	VMULPS            Z6, Z8, Z8
 	VMOVUPS           Z8, (AX)
@@ -3753,25 +3785,26 @@ singledone:
 	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
 	VMAXPS            Z6, Z1, Z7
-	VMINPS            Z7, Z0, Z6
+	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z9
-	VFMADD213PS       Z2, Z6, Z9
-	VMULPS            Z6, Z9, Z9
-	VPERMPS           Z5, Z8, Z6
+	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
-	VPADDD            Z8, Z6, Z6
-	VFMADD213PS       Z6, Z6, Z9
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z6
+	VRCP14PS          Z9, Z7
 	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z6, Z9, Z8
-	VFMADD213PS       Z6, Z6, Z8
-	VMULPS            Z7, Z8, Z8
+	VFNMADD231PS      Z7, Z9, Z8
+	VFMADD213PS       Z7, Z7, Z8
+	VCMPPS            $0x06, Z1, Z6, K2
+	VMULPS.Z          Z6, Z8, K2, Z8
 	VMOVUPS.Z         (R9), K1, Z6
 	VMULPS            Z6, Z8, Z8
 	VMOVUPS           Z8, K1, (AX)

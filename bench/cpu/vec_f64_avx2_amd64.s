@@ -2129,54 +2129,58 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y8
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y6
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y6, Y7
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y6, 32(AX)
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2192,30 +2196,32 @@ ntsingleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVNTPD     Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2236,54 +2242,58 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y8
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y6
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y6, Y7
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y6, 32(AX)
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2299,30 +2309,32 @@ singleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVUPD      Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2338,30 +2350,32 @@ singledone:
 	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y5
+	VMINPD       Y6, Y0, Y6
 	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y5
-	VMULPD       Y6, Y5, Y5
-	VMASKMOVPD   Y5, Y4, (AX)
+	VDIVPD       Y8, Y2, Y6
+	VCMPPD       $0x06, Y1, Y5, Y7
+	VMULPD       Y5, Y6, Y6
+	VANDPD       Y7, Y6, Y6
+	VMASKMOVPD   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3563,54 +3577,58 @@ ntloop:
 	VADDPD       Y7, Y6, Y6
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y6, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y6
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y7
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y7, Y8
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y6
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y11
-	VFMADD213PD  Y2, Y4, Y8
-	VFMADD213PD  Y2, Y6, Y11
-	VFMADD213PD  Y2, Y4, Y8
-	VFMADD213PD  Y2, Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y7, Y8, Y8
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y8, Y8
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y8, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y6, 32(AX)
+	VDIVPD       Y8, Y2, Y5
+	VDIVPD       Y11, Y2, Y8
+	VCMPPD       $0x06, Y1, Y4, Y7
+	VCMPPD       $0x06, Y1, Y6, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y8, Y8
+	VANDPD       Y7, Y5, Y5
+	VANDPD       Y9, Y8, Y8
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y8, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3629,30 +3647,32 @@ ntsingleloop:
 	VMOVUPD      (R8), Y5
 	VADDPD       Y5, Y4, Y4
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVNTPD     Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3678,54 +3698,58 @@ mainloop:
 	VADDPD       Y7, Y6, Y6
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y6, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y6
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y7
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y7, Y8
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y6
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y11
-	VFMADD213PD  Y2, Y4, Y8
-	VFMADD213PD  Y2, Y6, Y11
-	VFMADD213PD  Y2, Y4, Y8
-	VFMADD213PD  Y2, Y6, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y7, Y8, Y8
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y8, Y8
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y8, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y6, 32(AX)
+	VDIVPD       Y8, Y2, Y5
+	VDIVPD       Y11, Y2, Y8
+	VCMPPD       $0x06, Y1, Y4, Y7
+	VCMPPD       $0x06, Y1, Y6, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y8, Y8
+	VANDPD       Y7, Y5, Y5
+	VANDPD       Y9, Y8, Y8
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y8, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3744,30 +3768,32 @@ singleloop:
 	VMOVUPD      (R8), Y5
 	VADDPD       Y5, Y4, Y4
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVUPD      Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3786,30 +3812,32 @@ singledone:
 	VMASKMOVPD   (R8), Y4, Y6
 	VADDPD       Y6, Y5, Y5
 	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y5
+	VMINPD       Y6, Y0, Y6
 	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y5
-	VMULPD       Y6, Y5, Y5
-	VMASKMOVPD   Y5, Y4, (AX)
+	VDIVPD       Y8, Y2, Y6
+	VCMPPD       $0x06, Y1, Y5, Y7
+	VMULPD       Y5, Y6, Y6
+	VANDPD       Y7, Y6, Y6
+	VMASKMOVPD   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3862,58 +3890,62 @@ ntloop:
 	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y8
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y6
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y6, Y7
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVUPD      (R8), Y5
-	VMOVUPD      32(R8), Y7
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y7, Y6, Y6
-	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y6, 32(AX)
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y7, Y7
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -3930,32 +3962,34 @@ ntsingleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVUPD      (R8), Y5
-	VMULPD       Y5, Y4, Y4
-	VMOVNTPD     Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVUPD      (R8), Y4
+	VMULPD       Y4, Y5, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3977,58 +4011,62 @@ mainloop:
 	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y4
-	VMINPD       Y9, Y0, Y8
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
 	VMOVAPD      Y3, Y6
 	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y8, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
 	VSUBPD       Y3, Y6, Y7
 	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y8
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y8
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y8, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y8, Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y10, Y10
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y4
-	VDIVPD       Y11, Y2, Y6
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y9, Y6, Y6
-	VMOVUPD      (R8), Y5
-	VMOVUPD      32(R8), Y7
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y7, Y6, Y6
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y6, 32(AX)
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y7, Y7
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4045,32 +4083,34 @@ singleloop:
 	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y4
+	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
 	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
-	VFMADD213PD  Y2, Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y5, Y7
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y4
-	VMULPD       Y5, Y4, Y4
-	VMOVUPD      (R8), Y5
-	VMULPD       Y5, Y4, Y4
-	VMOVUPD      Y4, (AX)
+	VDIVPD       Y7, Y2, Y5
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VMULPD       Y4, Y5, Y5
+	VANDPD       Y6, Y5, Y5
+	VMOVUPD      (R8), Y4
+	VMULPD       Y4, Y5, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4087,32 +4127,34 @@ singledone:
 	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
 	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y5
+	VMINPD       Y6, Y0, Y6
 	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
 	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
 	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y2, Y6, Y8
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y5
-	VMULPD       Y6, Y5, Y5
-	VMASKMOVPD   (R8), Y4, Y6
-	VMULPD       Y6, Y5, Y5
-	VMASKMOVPD   Y5, Y4, (AX)
+	VDIVPD       Y8, Y2, Y6
+	VCMPPD       $0x06, Y1, Y5, Y7
+	VMULPD       Y5, Y6, Y6
+	VANDPD       Y7, Y6, Y6
+	VMASKMOVPD   (R8), Y4, Y5
+	VMULPD       Y5, Y6, Y6
+	VMASKMOVPD   Y6, Y4, (AX)
 
 next:
 	ADDQ DX, AX

@@ -68,6 +68,9 @@ func (f Format) PartsMagic(parts int) float64 {
 // SigmoidMax is where e^x and its inverse are still normal numbers.
 func (f Format) SigmoidMax() float64 { return math.Floor(float64(f.Bias-1) * math.Ln2) }
 
+// SiluMax is where 2^n of e^-x is 0.
+func (f Format) SiluMax() float64 { return float64(f.Bias) * math.Ln2 }
+
 // Flushed is the argument at which the exponent of gelu, continued beyond the
 // fitted interval, reaches the bias: there 2^-G is 0 and so is the tail of gelu.
 func (f Format) Flushed() float64 {

@@ -197,7 +197,7 @@ func (b *batch) gelu(x vector) vector {
 
 // silu is max(x, 0) - |x| t / (1 + t) with t = e^-|x|.
 func (b *batch) silu(x vector) vector {
-	a := b.clampMagnitude(x, b.format().SigmoidMax())
+	a := b.clampMagnitude(x, b.format().SiluMax())
 	r := b.fresh()
 	b.unary("fneg", r, a)
 	return b.gated(x, a, b.power(r))

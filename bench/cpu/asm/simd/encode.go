@@ -72,13 +72,6 @@ func Emit(c *build.Context, name string, ops ...operand.Op) {
 	c.Instruction(&ir.Instruction{Opcode: strings.Join(parts, "; ") + " // " + text(name, ops)})
 }
 
-// AlignedLabel begins a loop with a cache line of code: else its rate depends, by up to a tenth on a Zen 4, on
-// what comes before it in the file.
-func AlignedLabel(c *build.Context, name string) {
-	c.Instruction(&ir.Instruction{Opcode: "PCALIGN $64"})
-	c.Label(name)
-}
-
 func text(name string, ops []operand.Op) string {
 	words := make([]string, len(ops))
 	for i, op := range ops {

@@ -77,7 +77,7 @@ func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
 		t, _ := g.split(x, g.powerMagic(), s)
 		return g.timesPower(x, g.horner(append([]float64{1}, g.ExpQEighths...), x), t)
 	}
-	t, n := g.nearest(x, g.powerMagic(), s)
+	t, n := g.nearest(x, math.Log2E, g.powerMagic(), s)
 	g.less(n, g.num(math.Ln2), x, s)
 	q := g.horner(append([]float64{1}, g.ExpQSixteenths...), x)
 	return g.timesPower(x, q, t)

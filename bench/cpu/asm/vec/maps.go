@@ -25,7 +25,7 @@ type mapped struct {
 	perRow  bool // a and b are one of each row
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
-	yFar    bool // only y comes from beyond L2, x stays in L1
+	yFar    bool // only y comes from memory, paced: x stays in L1
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	held    [][]uint64

@@ -65,12 +65,12 @@ type sign bool
 
 const plus, minus sign = false, true
 
-// nearest returns magic + n and n = x/ln2 rounded as magic does, or for minus that of -x; magic must be
+// nearest returns magic + n and n = factor x rounded as magic does, or for minus that of -x; magic must be
 // pinned.
-func (g *gen) nearest(x reg.Register, magic konst, s sign) (t, n reg.Register) {
+func (g *gen) nearest(x reg.Register, factor float64, magic konst, s sign) (t, n reg.Register) {
 	t, n = g.vector(), g.vector()
 	g.set(magic, t)
-	g.op(map[sign]string{plus: "VFMADD231", minus: "VFNMADD231"}[s], g.num(math.Log2E), x, t)
+	g.op(map[sign]string{plus: "VFMADD231", minus: "VFNMADD231"}[s], g.num(factor), x, t)
 	g.op("VSUB", magic, t, n)
 	return t, n
 }
@@ -91,9 +91,9 @@ func (g *gen) boundMagnitude(x reg.Register, limit konst) reg.Register {
 	return a
 }
 
-// split returns magic + n and n as nearest does, and turns x into r = x - n ln2, or for minus that of -x.
+// split returns magic + n and n = x/ln2, rounded, and turns x into r = x - n ln2, or for minus that of -x.
 func (g *gen) split(x reg.Register, magic konst, s sign) (t, n reg.Register) {
-	t, n = g.nearest(x, magic, s)
+	t, n = g.nearest(x, math.Log2E, magic, s)
 	g.less(n, g.num(g.Ln2Hi), x, s)
 	g.less(n, g.num(g.Ln2Lo), x, plus)
 	return t, n
@@ -227,11 +227,8 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 // their relative precision. s = e^2r - 1 = 2r + r^2 Q(r), r = |x| - n ln2/2.
 func (g *gen) tanh(x reg.Register) reg.Register {
 	r := g.clampMagnitude(x, g.num(g.TanhMax))
-	t, n := g.vector(), g.vector()
-	g.set(g.num(g.Magic()), t)
-	g.op("VFMADD231", g.num(2*math.Log2E), r, t)
-	g.op("VSUB", g.num(g.Magic()), t, n)
-	g.op("VFNMADD231", g.num(math.Ln2/2), n, r)
+	t, n := g.nearest(r, 2*math.Log2E, g.num(g.Magic()), plus)
+	g.less(n, g.num(math.Ln2/2), r, plus)
 	s, square := g.horner(g.twiceExpQ(), r), g.vector()
 	g.op("VMUL", r, r, square)
 	g.op("VADD", r, r, r)
@@ -283,13 +280,24 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 	return r
 }
 
-// siluOf is x / (1 + e^-x). x stops where e^-x does, at -limit: there the limit 0 becomes the least result.
+// siluOf is x / (1 + e^-x), and 0 where e^-x is no normal number.
 func (g *gen) siluOf(x reg.Register) reg.Register {
+	least, most := g.pinned[uint64(g.num(-g.SigmoidMax()))], g.pinned[uint64(g.num(g.SigmoidMax()))]
 	c := g.vector()
-	g.op("VMAX", x, g.pinned[uint64(g.num(-g.SigmoidMax()))], c)
-	g.op("VMIN", c, g.pinned[uint64(g.num(g.SigmoidMax()))], x)
-	q := g.oneOver1Plus(g.power(x, minus))
-	g.op("VMUL", c, q, q)
+	g.op("VMAX", x, least, c)
+	g.op("VMIN", c, most, c)
+	q := g.oneOver1Plus(g.power(c, minus))
+	const notLessOrEqual = 6 // which NaN is
+	if g.wide() {
+		above := g.K()
+		g.op("VCMP", immediate(notLessOrEqual), least, x, above)
+		g.emit("VMULP"+g.mnemonic+"_Z", x, q, above, q)
+		return q
+	}
+	above := g.vector()
+	g.op("VCMP", immediate(notLessOrEqual), least, x, above)
+	g.op("VMUL", x, q, q)
+	g.op("VAND", above, q, q)
 	return q
 }
 
