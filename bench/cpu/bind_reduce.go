@@ -66,7 +66,7 @@ const (
 func bindReduceCols[T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		near, err := reduceCols[T](ws, c, r, false)
-		if err != nil || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
+		if err != nil || !canPace(ws.isa) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
 			return near, err
 		}
 		far, err := reduceCols[T](ws, c, r, true)

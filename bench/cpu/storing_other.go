@@ -4,4 +4,6 @@ package cpu
 
 func canStorePast(ISA) bool { return false }
 
+func canPace(ISA) bool { return false }
+
 func storeFence() {}
