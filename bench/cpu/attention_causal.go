@@ -133,15 +133,3 @@ func eachRow[E any, T float](c *causal[T], dst, src []E, f func(w *worker, to, f
 		}
 	}
 }
-
-// scaled is dst = factor src.
-func (c *causal[T]) scaled(dst, src []T, factor T) func(w *worker) {
-	return eachRow(c, dst, src, func(_ *worker, to, from []T) { c.vec.scale.slice(to, from, nil, factor, 0) })
-}
-
-// softmax is that of what is seen.
-func (c *causal[T]) softmax(dst, src []T) func(w *worker) {
-	return eachRow(c, dst, src, func(_ *worker, to, from []T) {
-		c.vec.softmax(to, c.sk, from, c.sk, nil, 0, 1, len(from), 1)
-	})
-}

@@ -199,9 +199,9 @@ func testCausal[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 	for range 2 {
 		x.forget()
 		must(c.qkT(mem, x.q, x.k, x.scores))
-		tm.run(c.scaled(x.scores, x.scores, a.scale))
+		tm.run(eachRow(c, x.scores, x.scores, func(_ *worker, to, from []T) { a.vec.scale.slice(to, from, nil, a.scale, 0) }))
 		x.check("causal qkT, scaled", x.scores, w.scores, w.scoresBound)
-		tm.run(c.softmax(x.p, x.scores))
+		tm.run(eachRow(c, x.p, x.scores, func(_ *worker, to, from []T) { a.vec.softmax(to, 0, from, 0, nil, 0, 1, len(from), 1) }))
 		x.check("causal softmax", x.p, w.p, w.pBound)
 		must(c.pv(mem, x.p, x.v, x.o))
 		x.check("causal pv", x.o, w.o, w.oBound)
@@ -226,7 +226,7 @@ func testDecode[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 		vec := vecKernelsFor[T](isa)
 		vec.scale.slice(x.scores, x.scores, nil, d.scale, 0)
 		x.check("decode qkT, scaled", x.scores, w.scores, w.scoresBound)
-		tm.run(newSoftmax(isa, x.p, x.scores, s.heads, s.sk, nil))
+		vec.softmax(x.p, s.sk, x.scores, s.sk, nil, 0, s.heads, s.sk, 1)
 		must(d.pv(mem, workers, x.p, x.v, x.o))
 		x.check("decode pv", x.o, w.o, w.oBound)
 		x.forget()
@@ -314,5 +314,8 @@ func (a *attention[T]) scaleScores(dst, src []T) func(w *worker) {
 
 // softmax is P = softmax(scores) over rows of sk.
 func (a *attention[T]) softmax(p, scores []T) func(w *worker) {
-	return newSoftmax(a.isa, p, scores, a.heads*a.sq, a.sk, nil)
+	return func(w *worker) {
+		lo, hi := w.share(a.heads*a.sq, 1)
+		a.vec.softmax(p[lo*a.sk:], a.sk, scores[lo*a.sk:], a.sk, nil, 0, hi-lo, a.sk, 1)
+	}
 }

@@ -7,46 +7,47 @@ import (
 )
 
 func init() {
-	register("softmax", bindSoftmax[float32], bindSoftmax[float64])
-	register("causal_softmax", bindCausalSoftmax[float32], bindCausalSoftmax[float64])
+	register("softmax", bindSoftmax[float32, float32], bindSoftmax[float64, float64])
+	register("causal_softmax", bindCausalSoftmax[float32, float32], bindCausalSoftmax[float64, float64])
 	for _, chain := range []string{"qk_t", "qk_t+scale", "qk_t+scale+softmax", "qk_t+scale+softmax+pv", "qk_t+scale+causal_softmax+pv", "pv"} {
 		register(chain, bindAttention[float32], bindAttention[float64])
 	}
 }
 
-func bindSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
-	src, dst := data[T](ws, op.In[0]), data[T](ws, op.Out)
-	n := int(op.In[0].Dims[len(op.In[0].Dims)-1])
-	rooms, err := blocksOf[T](ws, n)
-	if err != nil {
-		return nil, err
-	}
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		if !nt {
-			return newSoftmax(ws.isa, dst, src, len(src)/n, n, nil)
-		}
-		return newSoftmax(ws.isa, dst, src, len(src)/n, n, rooms)
-	}), nil
+func bindSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, src, dst := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), data[S](ws, c.Output())
+	n := widthOf(c.Output())
+	return inRepeats(ws, c, 0, n, func(room *T, nt bool, i, _, m int) {
+		k.softmaxBy(room, nt, dst[i*n:], n, src[i*n:], n, nil, 0, m, n, 1)
+	})
 }
 
-func bindCausalSoftmax[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	op := c[0]
-	a, err := causalRows[T](ws, op.Out)
+// bindCausalSoftmax is the softmax of what is seen of each row.
+func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	rows, err := causalRows[T](ws, c.Output())
 	if err != nil {
 		return nil, err
 	}
-	return elementwise(ws, op.Name, a.softmax(data[T](ws, op.Out), data[T](ws, op.In[0]))), nil
+	rooms, err := roomsOf[T](ws, widthOf(c.Output()))
+	if err != nil {
+		return nil, err
+	}
+	k := storedKernelsFor[S, T](ws)
+	return elementwise(ws, nameOf(ws, c), eachRow(rows, data[S](ws, c.Output()), data[S](ws, c[0].In[0]), func(w *worker, to, from []S) {
+		k.softmaxBy(rooms.of(w, false), false, to, rows.sk, from, rows.sk, nil, 0, 1, len(from), 1)
+	})), nil
 }
 
 // bindCausalScale is bindScale of what is seen of scores.
-func bindCausalScale[T float](ws *workspace, op bench.Op) (*kernel, error) {
-	a, err := causalRows[T](ws, op.Out)
+func bindCausalScale[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	rows, err := causalRows[T](ws, c.Output())
 	if err != nil {
 		return nil, err
 	}
-	factor := T(op.Params.(bench.ScaleParams).Factor)
-	return elementwise(ws, op.Name, a.scaled(data[T](ws, op.Out), data[T](ws, op.In[0]), factor)), nil
+	scale, factor := storedKernelsFor[S, T](ws).scale, T(c[0].Params.(bench.ScaleParams).Factor)
+	return elementwise(ws, nameOf(ws, c), eachRow(rows, data[S](ws, c.Output()), data[S](ws, c[0].In[0]), func(_ *worker, to, from []S) {
+		scale.slice(to, from, nil, factor, 0)
+	})), nil
 }
 
 // causalRows is the plan of operations on causal scores by themselves.

@@ -14,19 +14,19 @@ func init() {
 	} {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
-	register("dropout", bindDropout[float32], bindDropout[float64])
+	register("dropout", bindDropout[float32, float32], bindDropout[float64, float64])
 	register("bias+gelu+dropout", bindSteps[float32], bindSteps[float64])
-	register("scale", bindScale[float32], bindScale[float64])
-	register("channel_bias", bindChannelBias[float32], bindChannelBias[float64])
-	register("batchnorm", bindBatchNorm[float32], bindBatchNorm[float64])
+	register("scale", bindScale[float32, float32], bindScale[float64, float64])
+	register("channel_bias", bindChannelBias[float32, float32], bindChannelBias[float64, float64])
+	register("batchnorm", bindBatchNorm[float32, float32], bindBatchNorm[float64, float64])
 }
 
 // bindScale scales all elements, or of causal scores those that are seen.
-func bindScale[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+func bindScale[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if c.Output().Causal {
-		return bindCausalScale[T](ws, c[0])
+		return bindCausalScale[S, T](ws, c)
 	}
-	return bindElementwise[T](ws, c)
+	return bindStored[S, T](ws, c)
 }
 
 // elementwise is a chain of operations of which each worker runs its part.
@@ -50,32 +50,40 @@ func partsOf(ws *workspace, n, grain int) []span {
 	return parts
 }
 
-// bindElementwise runs one kernel on whole tensors: seen as rows, each as long as what they meet.
 func bindElementwise[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k := vecKernelsFor[T](ws.isa)
-	m, dst := newMapping(ws, &k, c), data[T](ws, c.Output())
+	return mapped(ws, c, newMapping(ws, &k, c)), nil
+}
+
+// bindStored is bindElementwise for what halves have too.
+func bindStored[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	return mapped(ws, c, newStoredMapping(ws, storedKernelsFor[S, T](ws), c)), nil
+}
+
+// mapped runs one kernel on whole tensors: seen as rows, each as long as what they meet.
+func mapped[S inMemory, T float](ws *workspace, c bench.Chain, m mapping[S, T]) *kernel {
+	dst := data[S](ws, c.Output())
 	src, width := dst, len(dst) // an operation without input reads nothing
 	if len(c[0].In) > 0 {
-		src = data[T](ws, c[0].In[0])
+		src = data[S](ws, c[0].In[0])
 	}
 	if len(m.y) > 0 {
 		width = len(m.y)
 	}
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		return eachTile(ws, len(dst), width, func(at, j, rows, n int) {
-			var y *T
+			var y *S
 			if len(m.y) > 0 {
 				y = &m.y[j]
 			}
 			m.kernel(&dst[at], &src[at], y, width, width, 0, rows, n, m.a, m.b, nt)
 		})
-	}), nil
+	})
 }
 
-func bindDropout[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k := vecKernelsFor[T](ws.isa)
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	d := newDropper(&k, c[0].Params.(bench.DropoutParams), len(dst))
+func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
+	d := newDropper(storedKernelsFor[S, T](ws), c[0].Params.(bench.DropoutParams), len(dst))
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) { d.slice(dst[at:][:n], src[at:][:n], at, nt) })
 	}), nil
@@ -149,21 +157,21 @@ func eachTile(ws *workspace, elems, width int, f func(at, j, m, n int)) func(w *
 	}
 }
 
-func bindBatchNorm[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+func bindBatchNorm[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	factor, summand := batchNormOf[T](ws, c[0]).affine()
-	return perChannel(ws, c, factor, summand), nil
+	return perChannel[S](ws, c, factor, summand), nil
 }
 
 // bindChannelBias adds a constant to each channel.
-func bindChannelBias[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+func bindChannelBias[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	bias := data[T](ws, c[0].In[1])
-	return perChannel(ws, c, repeated[T](1, len(bias)), bias), nil
+	return perChannel[S](ws, c, repeated[T](1, len(bias)), bias), nil
 }
 
 // perChannel writes factor x + summand, with one of each a channel.
-func perChannel[T float](ws *workspace, c bench.Chain, factor, summand []T) *kernel {
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	affine := vecKernelsFor[T](ws.isa).affineRows
+func perChannel[S inMemory, T float](ws *workspace, c bench.Chain, factor, summand []T) *kernel {
+	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
+	affine := storedKernelsFor[S, T](ws).affineRows
 	return storing(ws, c, func(nt bool) func(w *worker) {
 		return eachChannel(ws, c.Output(), func(at, channel, m, n int) {
 			affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n, nt)

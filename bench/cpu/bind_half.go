@@ -1,43 +1,38 @@
 package cpu
 
-import "hwcal/bench"
+import (
+	"hwcal/bench"
+	"hwcal/schema"
+)
 
 // bf16 and fp16: what is stored has 16 bits, what is computed 32.
 
 func init() {
-	registerNarrow("bias", bindHalfWith, ofSums(bindSumBias))
-	for _, chain := range []string{"add", "mask", "sub", "mul", "div"} {
-		registerNarrow(chain, bindHalfWith, nil)
+	registerNarrow("bias", bindStored[uint16, float32], ofSums(bindSumBias))
+	registerNarrow("relu", bindStored[uint16, float32], ofSums(bindSumReLU))
+	for _, chain := range []string{"add", "mask", "sub", "mul", "div", "exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"} {
+		registerNarrow(chain, bindStored[uint16, float32], nil)
 	}
-	registerNarrow("relu", bindHalfReLU, ofSums(bindSumReLU))
-	for _, chain := range []string{"exp", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "dropout", "bias+gelu+dropout"} {
-		registerNarrow(chain, bindHalfBlocks, nil)
-	}
+	registerNarrow("scale", bindScale[uint16, float32], nil)
+	registerNarrow("dropout", bindDropout[uint16, float32], nil)
+	registerNarrow("bias+gelu+dropout", bindHalfBlocks, nil)
+	registerNarrow("softmax", bindSoftmax[uint16, float32], nil)
+	registerNarrow("causal_softmax", bindCausalSoftmax[uint16, float32], nil)
+	registerNarrow("mask+softmax", bindMaskedSoftmax[uint16, float32], nil)
+	registerNarrow("layernorm", bindLayerNorm[uint16, float32], nil)
+	registerNarrow("add+layernorm", bindLayerNorm[uint16, float32], nil)
+	registerNarrow("rmsnorm", bindRMSNorm[uint16, float32], nil)
 }
 
 // halves views a tensor as numbers of 16 bits.
 func halves(ws *workspace, t *bench.Tensor) []uint16 { return as[uint16](ws.bytes(t)) }
 
-// nameOf an operation with its type.
-func nameOf(ws *workspace, c bench.Chain) string { return c.String() + "_" + string(ws.dtype) }
-
-func bindHalfReLU(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	relu := halfKernelsFor(ws.dtype, ws.isa).relu
-	return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
-		relu(&dst[at], &src[at], n, n, m, n)
-	}), nil
-}
-
-// bindHalfWith is for what meets a second matrix, or one row of it or several, which meet
-// again and again: all of it is one row here, which those of the first one meet.
-func bindHalfWith(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, y, dst := halves(ws, c[0].In[0]), halves(ws, c[0].In[1]), halves(ws, c.Output())
-	combine := halfKernelsFor(ws.dtype, ws.isa).with(c[0].Name)
-	width := len(y)
-	return inTiles(ws, nameOf(ws, c), len(dst), width, func(at, j, m, n int) {
-		combine(&dst[at], &src[at], &y[j], width, width, 0, m, n)
-	}), nil
+// nameOf a chain, with the type if that is of 16 bits.
+func nameOf(ws *workspace, c bench.Chain) string {
+	if ws.dtype.Bytes() < schema.FP32.Bytes() {
+		return c.String() + "_" + string(ws.dtype)
+	}
+	return c.String()
 }
 
 // bindHalfBlocks is for what takes so long for an element that it can pass through
@@ -105,7 +100,7 @@ func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float3
 		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
 			from := y[i0*width+j0:][:(m-1)*width+n]
 			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
-			half.addWide(&dst[0], &src[0], &from[0], ldd, lds, width, m, n)
+			half.addTo(&dst[0], &src[0], &from[0], ldd, lds, width, m, n, 0, 0, false)
 		}
 		after, err := newHalfSteps(ws, half, c[i+1:])
 		return append(append(before, add), after...), err

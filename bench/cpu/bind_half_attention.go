@@ -7,49 +7,9 @@ import (
 )
 
 func init() {
-	registerNarrow("scale", bindHalfScale, nil)
-	registerNarrow("causal_softmax", bindHalfCausalSoftmax, nil)
 	for _, chain := range []string{"qk_t", "qk_t+scale", "qk_t+scale+softmax", "qk_t+scale+softmax+pv", "qk_t+scale+causal_softmax+pv", "pv"} {
 		registerNarrow(chain, bindHalfAttention, nil)
 	}
-}
-
-// bindHalfScale scales all elements, or of causal scores those that are seen.
-func bindHalfScale(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	scale, factor := halfKernelsFor(ws.dtype, ws.isa).scale, float32(c[0].Params.(bench.ScaleParams).Factor)
-	if !c.Output().Causal {
-		return inTiles(ws, nameOf(ws, c), len(dst), len(dst), func(at, _, m, n int) {
-			scale(&dst[at], &src[at], n, n, m, n, factor)
-		}), nil
-	}
-	rows, err := causalRows[float32](ws, c.Output())
-	if err != nil {
-		return nil, err
-	}
-	return elementwise(ws, nameOf(ws, c), eachRow(rows, dst, src, func(_ *worker, to, from []uint16) {
-		n := len(from)
-		scale(&to[0], &from[0], n, n, 1, n, factor)
-	})), nil
-}
-
-// bindHalfCausalSoftmax is the softmax of what is seen of each row.
-func bindHalfCausalSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
-	rows, err := causalRows[float32](ws, c.Output())
-	if err != nil {
-		return nil, err
-	}
-	longest := widthOf(c.Output())
-	blocks, err := blocksOf[float32](ws, longest)
-	if err != nil {
-		return nil, err
-	}
-	half, vec := halfKernelsFor(ws.dtype, ws.isa), vecKernelsFor[float32](ws.isa)
-	return elementwise(ws, nameOf(ws, c), eachRow(rows, halves(ws, c.Output()), halves(ws, c[0].In[0]), func(w *worker, to, from []uint16) {
-		half.inBlocks(blocks[w.id], to, from, func(x []float32) {
-			vec.softmax(x, len(x), x, len(x), nil, 0, 1, len(x), 1)
-		})
-	})), nil
 }
 
 // bindHalfAttention binds the products of attention by themselves, and what can be fused

@@ -29,7 +29,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	sums := as[float32](mem)
-	norm, half := newLayerNorm[float32](ws, c[1]), halfKernelsFor(ws.dtype, ws.isa)
+	norm, half := newLayerNorm[float32, float32](ws, c[1]), halfKernelsFor(ws.dtype, ws.isa)
 	a, block, out := byteRowsOf(ws, x), byteRows{mem, n * accBytes}, halves(ws, y)
 	most := max(1, blockElems/n) // rows that stay in L1 until they are rounded
 	return &kernel{name: l.name() + "_rows", body: func(w *worker) {

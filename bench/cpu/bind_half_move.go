@@ -42,7 +42,7 @@ func paired(all []uint16) (pairs []float32, last []uint16) {
 }
 
 // movePairs writes the pairs that a kernel makes of src and b, and the last number.
-func movePairs(ws *workspace, c bench.Chain, move mapKernel[float32], src []float32, last []uint16, b float32) *kernel {
+func movePairs(ws *workspace, c bench.Chain, move mapKernel[float32, float32], src []float32, last []uint16, b float32) *kernel {
 	dst, dstLast := paired(halves(ws, c.Output()))
 	parts := partsOf(ws, len(dst), lineElems)
 	return storing(ws, c, func(nt bool) func(w *worker) {

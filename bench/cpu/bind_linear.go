@@ -60,7 +60,7 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	epi, norm := epilogueOf(steps), newLayerNorm[T](ws, c[last])
+	epi, norm := epilogueOf(steps), newLayerNorm[T, T](ws, c[last])
 	return &kernel{name: l.name(ws) + "_rows", body: func(w *worker) {
 		for i := 0; i < y.rows; i += rows {
 			count := min(rows, y.rows-i)

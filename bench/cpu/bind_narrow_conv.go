@@ -17,8 +17,8 @@ func init() {
 	for _, then := range []string{"+channel_bias+channel_requantize", "+relu+channel_requantize"} {
 		registerNarrow("conv2d"+then, nil, bindNarrowConv)
 	}
-	registerNarrow("channel_bias", bindHalfChannelBias, ofSums(bindSumChannelBias))
-	registerNarrow("batchnorm", bindHalfBatchNorm, nil)
+	registerNarrow("channel_bias", bindChannelBias[uint16, float32], ofSums(bindSumChannelBias))
+	registerNarrow("batchnorm", bindBatchNorm[uint16, float32], nil)
 	registerNarrow("channel_requantize", nil, ofSums(bindChannelRequantize))
 }
 
@@ -88,7 +88,7 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
 		if residual != nil {
-			half.addWide(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n)
+			half.addTo(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n, 0, 0, false)
 		}
 		half.finish(&to[0], &tile[0], &p.bias[channel:][:m][0], pixels, nr, m, n, floor)
 	}
@@ -132,25 +132,6 @@ func finishSumChannels(ws *workspace, c bench.Chain, nr int) finishChannels {
 		tile, to := as[int32](sums), out[at:][:(m-1)*pixels+n]
 		k.requantizeRows(&to[0], &tile[0], &bias[channel:][:m][0], &factors[channel:][:m][0], pixels, nr, m, n, floor)
 	}
-}
-
-func bindHalfChannelBias(ws *workspace, c bench.Chain) (*kernel, error) {
-	bias := data[float32](ws, c[0].In[1])
-	return halfAffine(ws, c[0], repeated[float32](1, len(bias)), bias), nil
-}
-
-func bindHalfBatchNorm(ws *workspace, c bench.Chain) (*kernel, error) {
-	factor, summand := batchNormOf[float32](ws, c[0]).affine()
-	return halfAffine(ws, c[0], factor, summand), nil
-}
-
-// halfAffine writes factor x + summand, with one of each a channel.
-func halfAffine(ws *workspace, op bench.Op, factor, summand []float32) *kernel {
-	src, dst := halves(ws, op.In[0]), halves(ws, op.Out)
-	affine := halfKernelsFor(ws.dtype, ws.isa).affineRows
-	return inChannels(ws, nameOf(ws, bench.Chain{op}), op.Out, func(at, channel, m, n int) {
-		affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n)
-	})
 }
 
 func bindSumChannelBias(ws *workspace, c bench.Chain) (*kernel, error) {

@@ -8,15 +8,15 @@ import (
 
 func init() {
 	register("max_pool", bindMaxPool[float32], bindMaxPool[float64])
-	register("global_average_pool", bindReduceRows[float32](bench.ReduceMean), bindReduceRows[float64](bench.ReduceMean))
+	register("global_average_pool", bindReduceRows[float32, float32](bench.ReduceMean), bindReduceRows[float64, float64](bench.ReduceMean))
 	registerNarrow("max_pool", bindHalfMaxPool, nil)
-	registerNarrow("global_average_pool", bindHalfReduceRows(bench.ReduceMean), nil)
+	registerNarrow("global_average_pool", bindReduceRows[uint16, float32](bench.ReduceMean), nil)
 }
 
 // maxPool is the plan of the largest pixel of each window.
 type maxPool[T float] struct {
 	windows[T]
-	max, copy mapKernel[T]
+	max, copy mapKernel[T, T]
 }
 
 func newMaxPool[T float](ws *workspace, op bench.Op) (*maxPool[T], error) {

@@ -9,11 +9,16 @@ import (
 
 func init() {
 	for _, r := range []bench.Reduction{bench.ReduceSum, bench.ReduceMax, bench.ReduceMean} {
-		register("reduce_"+string(r)+"_rows", bindReduceRows[float32](r), bindReduceRows[float64](r))
-		register("reduce_"+string(r)+"_cols", bindReduceCols[float32](r), bindReduceCols[float64](r))
+		rows, cols := "reduce_"+string(r)+"_rows", "reduce_"+string(r)+"_cols"
+		register(rows, bindReduceRows[float32, float32](r), bindReduceRows[float64, float64](r))
+		registerNarrow(rows, bindReduceRows[uint16, float32](r), nil)
+		register(cols, bindReduceCols[float32, float32](r), bindReduceCols[float64, float64](r))
+		registerNarrow(cols, bindReduceCols[uint16, float32](r), nil)
 	}
-	register("mse", bindMSE[float32], bindMSE[float64])
-	register("cross_entropy", bindCrossEntropy[float32], bindCrossEntropy[float64])
+	register("mse", bindMSE[float32, float32], bindMSE[float64, float64])
+	registerNarrow("mse", bindMSE[uint16, float32], nil)
+	register("cross_entropy", bindCrossEntropy[float32, float32], bindCrossEntropy[float64, float64])
+	registerNarrow("cross_entropy", bindCrossEntropy[uint16, float32], nil)
 }
 
 // inCalls runs f over parts [lo, hi) of n elements, few enough for a call that the
@@ -24,32 +29,53 @@ func inCalls(n int, f func(lo, hi int)) {
 	}
 }
 
-// bindReduceRows takes rows, or planes of an image, to one number each.
-func bindReduceRows[T float](r bench.Reduction) binder {
-	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-		n, parts := len(src)/len(dst), partsOf(ws, len(dst), 1)
-		reduce := rowReduction[T](ws.isa, r, n)
-		return elementwise(ws, c.String(), func(w *worker) {
-			if p := parts[w.id]; p.lo < p.hi {
-				reduce(dst[p.lo:p.hi], src[p.lo*n:p.hi*n])
-			}
-		}), nil
+// resultRows is the number of rows whose results are kept until they are stored.
+const resultRows = 1024
+
+// results lets f compute numbers of dst: there, or if they are halves in a room, from which they are rounded.
+func (k *storedKernels[S, T]) results(dst []S, room []T, f func(to []T)) {
+	if k.keep == nil {
+		f(as[T](asBytes(dst)))
+		return
 	}
+	to := room[:len(dst)]
+	f(to)
+	k.keep(dst, to)
 }
 
-// rowReduction takes rows of n elements to one of dst each.
-func rowReduction[T float](isa ISA, r bench.Reduction, n int) func(dst, rows []T) {
-	k := vecKernelsFor[T](isa)
-	reduce := k.rowSums
-	if r == bench.ReduceMax {
-		reduce = k.rowMaxes
+// eachResult lets each worker run f over rows of the first input, or planes of an image: m of n elements each from
+// row i on, which become one number each.
+func eachResult[S inMemory, T float](ws *workspace, c bench.Chain, k *storedKernels[S, T], f func(w *worker, to []T, i, m, n int)) (*kernel, error) {
+	dst := data[S](ws, c.Output())
+	n, parts := int(c[0].In[0].Elems())/len(dst), partsOf(ws, len(dst), 1)
+	rooms, err := blocksOf[T](ws, resultRows)
+	if err != nil {
+		return nil, err
 	}
-	return func(dst, rows []T) {
-		eachRows(len(dst), n, func(i, m int) { reduce(&dst[i], &rows[i*n], n, m, n) })
-		if r == bench.ReduceMean {
-			k.scale.slice(dst, dst, nil, T(1/float64(n)), 0)
+	most := min(resultRows, max(1, rowsCall/n))
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		p := parts[w.id]
+		for i := p.lo; i < p.hi; i += most {
+			m := min(most, p.hi-i)
+			k.results(dst[i:i+m], rooms[w.id], func(to []T) { f(w, to, i, m, n) })
 		}
+	}), nil
+}
+
+// bindReduceRows takes rows, or planes of an image, to one number each.
+func bindReduceRows[S inMemory, T float](r bench.Reduction) binder {
+	return func(ws *workspace, c bench.Chain) (*kernel, error) {
+		k, src, scale := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), vecKernelsFor[T](ws.isa).scale
+		reduce := k.rowSums
+		if r == bench.ReduceMax {
+			reduce = k.rowMaxes
+		}
+		return eachResult(ws, c, k, func(_ *worker, to []T, i, m, n int) {
+			reduce(&to[0], &src[i*n], n, m, n)
+			if r == bench.ReduceMean {
+				scale.slice(to, to, nil, T(1/float64(n)), 0)
+			}
+		})
 	}
 }
 
@@ -63,13 +89,13 @@ const (
 
 // bindReduceCols lets each worker reduce its rows to one, and then its columns of those. What comes from memory
 // is paced, and what comes from L3 is not: it is tried which that is, as storing does.
-func bindReduceCols[T float](r bench.Reduction) binder {
+func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		near, err := reduceCols[T](ws, c, r, false)
-		if err != nil || !canPace(ws.isa) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
+		near, err := reduceCols[S, T](ws, c, r, false)
+		if err != nil || !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
 			return near, err
 		}
-		far, err := reduceCols[T](ws, c, r, true)
+		far, err := reduceCols[S, T](ws, c, r, true)
 		if err != nil {
 			return nil, err
 		}
@@ -78,15 +104,15 @@ func bindReduceCols[T float](r bench.Reduction) binder {
 	}
 }
 
-func reduceCols[T float](ws *workspace, c bench.Chain, r bench.Reduction, far bool) (*kernel, error) {
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
+func reduceCols[S inMemory, T float](ws *workspace, c bench.Chain, r bench.Reduction, far bool) (*kernel, error) {
+	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
 	n := widthOf(c[0].In[0])
-	reduction, err := newColReduction[T](ws, r, len(src)/n, n, far)
+	reduction, err := newColReduction[S, T](ws, r, len(src)/n, n, far)
 	if err != nil {
 		return nil, err
 	}
 	parts := partsOf(ws, len(src)/n, 1)
-	return elementwise(ws, c.String(), func(w *worker) {
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
 		p := parts[w.id]
 		reduction.begin(w)
 		reduction.take(w, src[p.lo*n:p.hi*n])
@@ -97,41 +123,44 @@ func reduceCols[T float](ws *workspace, c bench.Chain, r bench.Reduction, far bo
 }
 
 // colReduction is that of a matrix of m rows of n elements, which come from memory if they are far.
-type colReduction[T float] struct {
+type colReduction[S inMemory, T float] struct {
+	stored  *storedKernels[S, T]
 	partial [][]T  // of each worker
 	columns []span // of each worker
-	down    func(dst, rows []T)
-	set     mapKernel[T]
-	join    mapKernel[T]
-	scale   mapKernel[T]
+	down    func(dst []T, rows []S)
+	set     mapKernel[T, T]
+	join    mapKernel[T, T]
+	scale   mapKernel[T, T]
 	empty   T
 	factor  T // of the result
 }
 
-func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int, far bool) (*colReduction[T], error) {
+func newColReduction[S inMemory, T float](ws *workspace, r bench.Reduction, m, n int, far bool) (*colReduction[S, T], error) {
 	partial, err := blocksOf[T](ws, n)
 	if err != nil {
 		return nil, err
 	}
-	k := vecKernelsFor[T](ws.isa)
-	x := &colReduction[T]{
-		partial: partial, columns: partsOf(ws, n, lineElems),
+	k, stored := vecKernelsFor[T](ws.isa), storedKernelsFor[S, T](ws)
+	x := &colReduction[S, T]{
+		stored: stored, partial: partial, columns: partsOf(ws, n, lineElems),
 		set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down, addRows := k.colSum, k.addFar
+	down, near, fromFar := stored.colSum, stored.addTo, stored.addFar
 	switch r {
 	case bench.ReduceMax:
-		down, addRows, x.join, x.empty = k.colMax, k.maxFar, k.max, T(math.Inf(-1))
+		down, near, fromFar = stored.colMax, stored.maxTo, stored.maxFar
+		x.join, x.empty = k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
 		x.factor = T(1 / float64(m))
 	}
-	if !far {
-		addRows = x.join
+	joinRows := near
+	if far {
+		joinRows = fromFar
 	}
-	x.down = func(dst, rows []T) { addRows.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
-	if rowBytes := n * int(unsafe.Sizeof(x.empty)); rowBytes <= shortRow {
+	x.down = func(dst []T, rows []S) { joinRows.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
+	if rowBytes := n * int(unsafe.Sizeof(S(0))); rowBytes <= shortRow {
 		most := shortRows / rowBytes
-		x.down = func(dst, rows []T) {
+		x.down = func(dst []T, rows []S) {
 			for m := len(rows) / n; m > 0; m -= most {
 				down(&dst[0], &rows[0], n, min(most, m), n)
 				rows = rows[min(most, m)*n:]
@@ -142,48 +171,53 @@ func newColReduction[T float](ws *workspace, r bench.Reduction, m, n int, far bo
 }
 
 // begin forgets what a worker reduced before.
-func (x *colReduction[T]) begin(w *worker) {
+func (x *colReduction[S, T]) begin(w *worker) {
 	mine := x.partial[w.id]
 	x.set.slice(mine, mine, nil, 0, x.empty)
 }
 
 // take reduces more rows to the worker's own.
-func (x *colReduction[T]) take(w *worker, rows []T) { x.down(x.partial[w.id], rows) }
+func (x *colReduction[S, T]) take(w *worker, rows []S) { x.down(x.partial[w.id], rows) }
 
-// end joins columns of all workers' rows.
-func (x *colReduction[T]) end(p span, to []T) {
-	copy(to, x.partial[0][p.lo:p.hi])
-	for _, from := range x.partial[1:] {
-		x.join.slice(to, to, from[p.lo:p.hi], 0, 0)
-	}
-	if x.factor != 1 {
-		x.scale.slice(to, to, nil, x.factor, 0)
-	}
+// end joins columns of all workers' rows. Its own are the worker's room: others have read what was there.
+func (x *colReduction[S, T]) end(p span, dst []S) {
+	x.stored.results(dst, x.partial[0][p.lo:p.hi], func(to []T) {
+		copy(to, x.partial[0][p.lo:p.hi])
+		for _, from := range x.partial[1:] {
+			x.join.slice(to, to, from[p.lo:p.hi], 0, 0)
+		}
+		if x.factor != 1 {
+			x.scale.slice(to, to, nil, x.factor, 0)
+		}
+	})
 }
 
-func bindMSE[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k := vecKernelsFor[T](ws.isa)
-	x, target, dst := data[T](ws, c[0].In[0]), data[T](ws, c[0].In[1]), data[T](ws, c.Output())
-	return meanOf(ws, c, c.String(), func(_ *worker, p span) float64 {
+func bindMSE[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k := storedKernelsFor[S, T](ws)
+	x, target, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
+	room := make([]T, 1)
+	return meanOf(ws, c, func(p span) float64 {
 		sum := 0.0
 		inCalls(p.hi-p.lo, func(lo, hi int) {
 			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo))
 		})
 		return sum
-	}, func(mean float64) { dst[0] = T(mean) })
+	}, func(mean float64) {
+		k.results(dst, room, func(to []T) { to[0] = T(mean) })
+	})
 }
 
 // meanOf divides what sum makes of the workers' elements of the input, added up in float64,
 // by their number.
-func meanOf(ws *workspace, c bench.Chain, name string, sum func(w *worker, p span) float64, store func(mean float64)) (*kernel, error) {
+func meanOf(ws *workspace, c bench.Chain, sum func(p span) float64, store func(mean float64)) (*kernel, error) {
 	n := int(c[0].In[0].Elems())
 	sums, err := blocksOf[float64](ws, 1)
 	if err != nil {
 		return nil, err
 	}
 	parts := partsOf(ws, n, lineElems)
-	return elementwise(ws, name, func(w *worker) {
-		sums[w.id][0] = sum(w, parts[w.id])
+	return elementwise(ws, nameOf(ws, c), func(w *worker) {
+		sums[w.id][0] = sum(parts[w.id])
 		w.barrier()
 		if w.id == 0 {
 			all := 0.0
@@ -195,38 +229,20 @@ func meanOf(ws *workspace, c bench.Chain, name string, sum func(w *worker, p spa
 	}), nil
 }
 
-// lossRows is the number of rows whose maxima are kept until their logarithms are taken.
-const lossRows = 256
-
-func bindCrossEntropy[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	x, labels, dst := data[T](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1])), data[T](ws, c.Output())
-	n := widthOf(c[0].In[0])
-	rooms, err := blocksOf[T](ws, lossRows)
+// bindCrossEntropy writes ln(sum of e^x) - x[label] of each row.
+func bindCrossEntropy[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, x, labels := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1]))
+	maxima, err := blocksOf[T](ws, resultRows)
 	if err != nil {
 		return nil, err
 	}
-	k := vecKernelsFor[T](ws.isa)
-	parts := partsOf(ws, len(dst), 1)
-	return elementwise(ws, c.String(), func(w *worker) {
-		p := parts[w.id]
-		k.losses(dst[p.lo:p.hi], x[p.lo*n:p.hi*n], labels[p.lo:p.hi], rooms[w.id])
-	}), nil
-}
-
-// losses writes the cross entropy of each row; the maxima have room for some rows.
-func (k *vecKernels[T]) losses(dst, x []T, labels []int32, largest []T) {
-	if len(dst) == 0 {
-		return
-	}
-	n := len(x) / len(dst)
-	most := min(len(largest), max(1, vecCall/n))
-	for lo := 0; lo < len(dst); lo += most {
-		m := min(most, len(dst)-lo)
-		rows := x[lo*n:][:m*n]
-		k.rowExpSums(&dst[lo:][:m][0], &largest[0], &rows[0], n, m, n)
+	return eachResult(ws, c, k, func(w *worker, to []T, first, m, n int) {
+		largest := maxima[w.id]
+		k.rowExpSums(&to[0], &largest[0], &x[first*n], n, m, n)
 		for i := range m {
-			picked := rows[i*n+int(labels[lo+i])]
-			dst[lo+i] = T(math.Log(float64(dst[lo+i])) + float64(largest[i]) - float64(picked))
+			var picked T
+			k.rowSums(&picked, &x[(first+i)*n+int(labels[first+i])], 1, 1, 1)
+			to[i] = T(math.Log(float64(to[i])) + float64(largest[i]) - float64(picked))
 		}
-	}
+	})
 }

@@ -214,7 +214,7 @@ func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1, p0, p1 int
 type convEpilogue[T float] struct {
 	bias, residual []T
 	floor          T
-	add            mapKernel[T] // the residual, behind kernels that do not
+	add            mapKernel[T, T] // the residual, behind kernels that do not
 }
 
 // newConvEpilogue cuts off below 0 if relu.

@@ -13,19 +13,19 @@ func mix(h uint32) uint32 {
 }
 
 // dropper drops elements of a tensor of the given width by their index.
-type dropper[T float] struct {
-	kernel      func(dst, src *T, n int, scale T, least, at uint32, nt bool)
+type dropper[S inMemory, T float] struct {
+	kernel      func(dst, src *S, n int, scale T, least, at uint32, nt bool)
 	scale       T
 	least, seed uint32
 	width       int
 }
 
-func newDropper[T float](k *vecKernels[T], p bench.DropoutParams, width int) dropper[T] {
-	return dropper[T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width}
+func newDropper[S inMemory, T float](k *storedKernels[S, T], p bench.DropoutParams, width int) dropper[S, T] {
+	return dropper[S, T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width}
 }
 
 // step runs over rows that follow each other without a gap at once.
-func (d dropper[T]) step(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
+func (d dropper[S, T]) step(dst []S, ldd int, src []S, lds, i0, j0, m, n int) {
 	if n == d.width && ldd == n && lds == n {
 		m, n = 1, m*n
 	}
@@ -35,7 +35,7 @@ func (d dropper[T]) step(dst []T, ldd int, src []T, lds, i0, j0, m, n int) {
 }
 
 // slice treats the elements from index first of the tensor on.
-func (d dropper[T]) slice(dst, src []T, first int, nt bool) {
+func (d dropper[S, T]) slice(dst, src []S, first int, nt bool) {
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
 		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl, nt)

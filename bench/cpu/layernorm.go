@@ -4,17 +4,17 @@ import "hwcal/bench"
 
 // layerNorm normalises rows: each deviation from the mean is divided by the root of the
 // variance, multiplied by gamma and added to beta.
-type layerNorm[T float] struct {
-	vecKernels[T]
+type layerNorm[S inMemory, T float] struct {
+	*storedKernels[S, T]
 	gamma, beta []T
 	eps         T
-	long        *longNorm[T]
+	long        *longNorm[S, T]
 }
 
-func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
-	l := &layerNorm[T]{
-		vecKernels: vecKernelsFor[T](ws.isa),
-		gamma:      data[T](ws, op.In[1]), beta: data[T](ws, op.In[2]), eps: T(op.Params.(bench.LayerNormParams).Eps),
+func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S, T] {
+	l := &layerNorm[S, T]{
+		storedKernels: storedKernelsFor[S, T](ws),
+		gamma:         data[T](ws, op.In[1]), beta: data[T](ws, op.In[2]), eps: T(op.Params.(bench.LayerNormParams).Eps),
 	}
 	l.long = newLongNorm(ws.caches, l.layerBlock, l.rowSums, l.gamma, l.beta, l.eps)
 	return l
@@ -22,7 +22,7 @@ func newLayerNorm[T float](ws *workspace, op bench.Op) *layerNorm[T] {
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
-func (l *layerNorm[T]) rows(dst, src []T, nt bool) {
+func (l *layerNorm[S, T]) rows(dst, src []S, nt bool) {
 	n := len(l.gamma)
 	if l.long.takes(dst, nt) {
 		l.long.rows(dst, src)
@@ -34,26 +34,26 @@ func (l *layerNorm[T]) rows(dst, src []T, nt bool) {
 	})
 }
 
-// ofSum writes the norms of the rows of src + y: past the caches, if there is room for two rows.
-func (l *layerNorm[T]) ofSum(room *T, dst, src, y []T) {
+// ofSum writes the norms of the rows of src + y, for which halves, and nt, need room for two rows.
+func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt bool) {
 	n := len(l.gamma)
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from, with := dst[i*n:][:m*n], src[i*n:][:m*n], y[i*n:][:m*n]
-		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], room, n, n, n, m, n, l.eps)
+		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], room, n, n, n, m, n, l.eps, nt)
 	})
 }
 
 // rmsNorm divides rows by the root of their mean square and multiplies them by gamma.
-type rmsNorm[T float] struct {
-	vecKernels[T]
+type rmsNorm[S inMemory, T float] struct {
+	*storedKernels[S, T]
 	gamma []T
 	eps   T
-	long  *longNorm[T]
+	long  *longNorm[S, T]
 }
 
-func newRMSNorm[T float](ws *workspace, op bench.Op) *rmsNorm[T] {
-	r := &rmsNorm[T]{
-		vecKernels: vecKernelsFor[T](ws.isa), gamma: data[T](ws, op.In[1]), eps: T(op.Params.(bench.RMSNormParams).Eps),
+func newRMSNorm[S inMemory, T float](ws *workspace, op bench.Op) *rmsNorm[S, T] {
+	r := &rmsNorm[S, T]{
+		storedKernels: storedKernelsFor[S, T](ws), gamma: data[T](ws, op.In[1]), eps: T(op.Params.(bench.RMSNormParams).Eps),
 	}
 	r.long = newLongNorm(ws.caches, r.rmsBlock, r.rowSums, r.gamma, nil, r.eps)
 	return r
@@ -61,7 +61,7 @@ func newRMSNorm[T float](ws *workspace, op bench.Op) *rmsNorm[T] {
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
-func (r *rmsNorm[T]) rows(dst, src []T, nt bool) {
+func (r *rmsNorm[S, T]) rows(dst, src []S, nt bool) {
 	n := len(r.gamma)
 	if r.long.takes(dst, nt) {
 		r.long.rows(dst, src)

@@ -8,15 +8,15 @@ import (
 // normBlock works on n elements of two rows. Of one, at src, it writes the results
 // dst[j] = (src[j] - mean) scale gamma[j] + beta[j], past the caches; of another, at next, it returns the sums of
 // x - shift and of the squares of that. Without src or next, which may be nil, it does the other alone.
-type normBlock[T float] func(dst, src, next, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
+type normBlock[S inMemory, T float] func(dst, src, next *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
 
 // longNorm normalises rows that do not stay in L1 with the next one and the weights. What memory sends takes most
 // of the few lines that L1 can wait for; those that L2 sends should be few, then. Row by row each line of the
 // weights is one: on a Zen 5 layer norm ran at 30 GB/s so with rows of 4096, and runs at 45.
-type longNorm[T float] struct {
-	block       normBlock[T]
-	samples     func(dst, src *T, lds, m, n int) // sums of the first elements of rows
-	gamma, beta []T                              // without beta the mean counts as 0
+type longNorm[S inMemory, T float] struct {
+	block       normBlock[S, T]
+	samples     func(dst *T, src *S, lds, m, n int) // sums of the first elements of rows
+	gamma, beta []T                                 // without beta the mean counts as 0
 	eps         T
 }
 
@@ -30,17 +30,17 @@ const (
 )
 
 // newLongNorm is nil if rows stay in L1, or if there is no kernel for those that do not.
-func newLongNorm[T float](caches cacheSizes, block normBlock[T], samples func(dst, src *T, lds, m, n int), gamma, beta []T, eps T) *longNorm[T] {
-	rows := (3*len(gamma) + len(beta)) * int(unsafe.Sizeof(eps))
+func newLongNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], samples func(dst *T, src *S, lds, m, n int), gamma, beta []T, eps T) *longNorm[S, T] {
+	rows := 2*len(gamma)*int(unsafe.Sizeof(S(0))) + (len(gamma)+len(beta))*int(unsafe.Sizeof(eps))
 	if block == nil || rows < orElse(caches.L1, typicalCaches.L1) {
 		return nil
 	}
-	return &longNorm[T]{block, samples, gamma, beta, eps}
+	return &longNorm[S, T]{block, samples, gamma, beta, eps}
 }
 
 // takes tells whether there are such rows, to be stored past the caches, for which each has to begin a line.
-func (l *longNorm[T]) takes(dst []T, nt bool) bool {
-	return l != nil && nt && (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(l.eps))%64 == 0
+func (l *longNorm[S, T]) takes(dst []S, nt bool) bool {
+	return l != nil && nt && (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(dst[0]))%64 == 0
 }
 
 // rowMoments are the sums of a row, and what follows from them: see norms in asm/vec.
@@ -59,9 +59,9 @@ func (m *rowMoments[T]) finish(n int, eps T) {
 
 // rows normalises a group of rows at a time. While their results are written, a block of each row in turn so
 // that its weights stay in L1, the sums of the next group are taken, in the order of memory.
-func (l *longNorm[T]) rows(dst, src []T) {
+func (l *longNorm[S, T]) rows(dst, src []S) {
 	n := len(l.gamma)
-	rows, width := len(src)/n, longBlock/int(unsafe.Sizeof(l.eps))
+	rows, width := len(src)/n, longBlock/int(unsafe.Sizeof(S(0)))
 	blocks := (n + width - 1) / width
 	var known, taken [longRows]rowMoments[T]
 	for first := 0; first < rows+longRows; first += longRows {
@@ -69,7 +69,8 @@ func (l *longNorm[T]) rows(dst, src []T) {
 		for step := range longRows * blocks {
 			take, write := &taken[step/blocks], &known[step%longRows]
 			at, behind := step%blocks*width, step/longRows*width
-			var to, from, next, summands *T
+			var to, from, next *S
+			var summands *T
 			if i := first + step/blocks; i < rows {
 				next = &src[i*n+at]
 			}
@@ -96,7 +97,7 @@ func (l *longNorm[T]) rows(dst, src []T) {
 }
 
 // begin knows the shifts of a group, the first rows of src.
-func (l *longNorm[T]) begin(src []T) (group [longRows]rowMoments[T]) {
+func (l *longNorm[S, T]) begin(src []S) (group [longRows]rowMoments[T]) {
 	n := len(l.gamma)
 	if l.beta == nil || len(src) == 0 {
 		return group

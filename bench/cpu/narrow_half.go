@@ -10,6 +10,8 @@ import (
 // halfKernels are those of a type of 16 bits, over an m x n matrix. Everything is
 // computed in fp32 and rounded to nearest, ties to even.
 type halfKernels struct {
+	storedKernels[uint16, float32]
+
 	// widen writes dst[i*ldd+j] = src[i*lds+j].
 	widen func(dst *float32, src *uint16, ldd, lds, m, n int)
 	// round does so too. Where a unit rounds to bf16, it takes what is below the normal
@@ -17,16 +19,6 @@ type halfKernels struct {
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// roundAhead is round, and fetches the n elements behind each row of dst.
 	roundAhead func(dst *uint16, src *float32, ldd, lds, m, n int)
-	// relu writes dst[i*ldd+j] = max(src[i*lds+j], 0), NaN for NaN.
-	relu func(dst, src *uint16, ldd, lds, m, n int)
-	// add, sub, mul and div write dst[i*ldd+j] = src[i*lds+j] op y[i*ldy+j].
-	add, sub, mul, div func(dst, src, y *uint16, ldd, lds, ldy, m, n int)
-	// addWide is add, from and to fp32.
-	addWide func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)
-	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
-	affineRows func(dst, src *uint16, a, b *float32, ldd, lds, m, n int)
-	// scale writes dst[i*ldd+j] = a src[i*lds+j].
-	scale func(dst, src *uint16, ldd, lds, m, n int, a float32)
 	// finish rounds max(src[i*lds+j] + bias[i], floor), NaN for NaN.
 	finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
 	// zip interleaves zipColumns columns of two rows, for pairs of rows ld bytes apart: of the
@@ -37,27 +29,26 @@ type halfKernels struct {
 // zipColumns is the number of columns that zip takes.
 const zipColumns = 32
 
+// halfKernelsFor is the table of an instruction set.
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
-	if k, ok := halfAssembly(d, isa); ok {
-		return k
+	k, ok := halfAssembly(d, isa)
+	switch {
+	case !ok && d == schema.BF16:
+		k = portableHalf(element.ToBF16, element.BF16.Float)
+	case !ok:
+		k = portableHalf(element.ToFP16, element.FP16.Float)
 	}
-	if d == schema.BF16 {
-		return portableHalf(element.ToBF16, element.BF16.Float)
+	if k.exp == nil {
+		k.storedKernels = halvesThrough(k, vecKernelsFor[float32](isa))
 	}
-	return portableHalf(element.ToFP16, element.FP16.Float)
+	k.keep = k.roundSlice
+	return k
 }
 
-// with is the kernel of an operation that meets a second matrix.
-func (k halfKernels) with(operation string) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
-	switch operation {
-	case "sub":
-		return k.sub
-	case "mul":
-		return k.mul
-	case "div":
-		return k.div
-	}
-	return k.add // bias and mask too
+// halvesAlone says whether an instruction set has kernels for halves that need no memory for what is computed.
+func halvesAlone(d schema.DType, isa ISA) bool {
+	k, _ := halfAssembly(d, isa)
+	return k.exp != nil
 }
 
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
@@ -72,39 +63,11 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 		},
 		round:      round,
 		roundAhead: round,
-		relu: func(dst, src *uint16, ldd, lds, m, n int) {
-			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(rectified(wide(x))) })
-		},
-		add: combineRows(func(x, y uint16) uint16 { return half(wide(x) + wide(y)) }),
-		sub: combineRows(func(x, y uint16) uint16 { return half(wide(x) - wide(y)) }),
-		mul: combineRows(func(x, y uint16) uint16 { return half(wide(x) * wide(y)) }),
-		div: combineRows(func(x, y uint16) uint16 { return half(wide(x) / wide(y)) }),
-		addWide: func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int) {
-			to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
-			for i := range m {
-				for j, x := range from[i*lds:][:n] {
-					to[i*ldd+j] = x + wide(with[i*ldy+j])
-				}
-			}
-		},
-		scale: func(dst, src *uint16, ldd, lds, m, n int, a float32) {
-			convertRows(dst, src, ldd, lds, m, n, func(x uint16) uint16 { return half(wide(x) * a) })
-		},
 		finish: func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32) {
 			to, from, plus := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(bias, m)
 			for i := range m {
 				for j, x := range from[i*lds:][:n] {
 					to[i*ldd+j] = half(max(x+plus[i], floor))
-				}
-			}
-		},
-		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int) {
-			to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
-			factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
-			for i := range m {
-				for j, x := range from[i*lds:][:n] {
-					// The product is exact in float64, as it is in a fused multiply-add.
-					to[i*ldd+j] = half(float32(float64(factors[i])*float64(wide(x)) + float64(summands[i])))
 				}
 			}
 		},
@@ -129,18 +92,6 @@ func convertRows[D, S any](dst *D, src *S, ldd, lds, m, n int, f func(S) D) {
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {
 			to[i*ldd+j] = f(x)
-		}
-	}
-}
-
-// combineRows makes a kernel that writes dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j]).
-func combineRows(f func(x, y uint16) uint16) func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
-	return func(dst, src, y *uint16, ldd, lds, ldy, m, n int) {
-		to, from, with := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(y, (m-1)*ldy+n)
-		for i := range m {
-			for j, x := range from[i*lds:][:n] {
-				to[i*ldd+j] = f(x, with[i*ldy+j])
-			}
 		}
 	}
 }

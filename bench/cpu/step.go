@@ -34,7 +34,7 @@ func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
 func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 	width := widthOf(c.Output())
 	if c.String() == "dropout" {
-		return newDropper(k, c[0].Params.(bench.DropoutParams), width).step
+		return newDropper(&k.storedKernels, c[0].Params.(bench.DropoutParams), width).step
 	}
 	m := newMapping(ws, k, c)
 	switch {
@@ -48,28 +48,39 @@ func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 
 // mapping is a kernel with what it meets besides its input: constants, and a second matrix, or
 // rows of one that repeat.
-type mapping[T float] struct {
-	kernel mapKernel[T]
-	y      []T
+type mapping[S inMemory, T float] struct {
+	kernel mapKernel[S, T]
+	y      []S
 	a, b   T
 }
 
 // newMapping is that of a whole chain, without a kernel if none does it at once.
-func newMapping[T float](ws *workspace, k *vecKernels[T], c bench.Chain) mapping[T] {
+func newMapping[T float](ws *workspace, k *vecKernels[T], c bench.Chain) mapping[T, T] {
 	switch c.String() {
-	case "scale":
-		return mapping[T]{kernel: k.scale, a: T(c[0].Params.(bench.ScaleParams).Factor)}
+	case "copy":
+		return mapping[T, T]{kernel: k.copy}
 	case "set":
-		return mapping[T]{kernel: k.set, b: T(c[0].Params.(bench.SetParams).Value)}
+		return mapping[T, T]{kernel: k.set, b: T(c[0].Params.(bench.SetParams).Value)}
+	}
+	if f := k.addAnd(c.String()); f != nil {
+		return mapping[T, T]{kernel: f, y: data[T](ws, c[0].In[1])}
+	}
+	return newStoredMapping(ws, &k.storedKernels, c)
+}
+
+// newStoredMapping is that of one operation which halves have too.
+func newStoredMapping[S inMemory, T float](ws *workspace, k *storedKernels[S, T], c bench.Chain) mapping[S, T] {
+	if c.String() == "scale" {
+		return mapping[S, T]{kernel: k.scale, a: T(c[0].Params.(bench.ScaleParams).Factor)}
 	}
 	if f := k.map2(c.String()); f != nil {
-		return mapping[T]{kernel: f, y: data[T](ws, c[0].In[1])}
+		return mapping[S, T]{kernel: f, y: data[S](ws, c[0].In[1])}
 	}
-	return mapping[T]{kernel: k.map1(c.String())}
+	return mapping[S, T]{kernel: k.map1(c.String())}
 }
 
 // map1 is the kernel of a chain over one matrix, map2 of one that meets a second.
-func (k *vecKernels[T]) map1(chain string) mapKernel[T] {
+func (k *storedKernels[S, T]) map1(chain string) mapKernel[S, T] {
 	switch chain {
 	case "exp":
 		return k.exp
@@ -85,13 +96,11 @@ func (k *vecKernels[T]) map1(chain string) mapKernel[T] {
 		return k.sigmoid
 	case "tanh":
 		return k.tanh
-	case "copy":
-		return k.copy
 	}
 	return nil
 }
 
-func (k *vecKernels[T]) map2(chain string) mapKernel[T] {
+func (k *storedKernels[S, T]) map2(chain string) mapKernel[S, T] {
 	switch chain {
 	case "bias", "add", "mask":
 		return k.add
@@ -101,6 +110,13 @@ func (k *vecKernels[T]) map2(chain string) mapKernel[T] {
 		return k.mul
 	case "div":
 		return k.div
+	}
+	return nil
+}
+
+// addAnd is that of a sum with a second matrix and of what follows.
+func (k *vecKernels[T]) addAnd(chain string) mapKernel[T, T] {
+	switch chain {
 	case "bias+relu", "add+relu":
 		return k.addRelu
 	case "bias+gelu":
@@ -112,7 +128,7 @@ func (k *vecKernels[T]) map2(chain string) mapKernel[T] {
 }
 
 // alone is the step of a kernel of one matrix and two constants.
-func alone[T float](f mapKernel[T], a, b T) step[T] {
+func alone[T float](f mapKernel[T, T], a, b T) step[T] {
 	return func(dst []T, ldd int, src []T, lds, _, _, m, n int) {
 		if ldd == n && lds == n {
 			m, n = 1, m*n // rows without a gap are one
@@ -123,7 +139,7 @@ func alone[T float](f mapKernel[T], a, b T) step[T] {
 
 // with is the step of a kernel that meets a second matrix of the given width, whose
 // rows repeat where it has fewer: a bias has one.
-func with[T float](f mapKernel[T], y []T, width int) step[T] {
+func with[T float](f mapKernel[T, T], y []T, width int) step[T] {
 	rows := len(y) / width
 	if rows == 1 {
 		return func(dst []T, ldd int, src []T, lds, _, j0, m, n int) {

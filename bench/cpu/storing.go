@@ -23,8 +23,8 @@ type triedKey struct {
 
 // storing is a kernel whose result may be stored past the caches, if that is faster.
 func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *kernel {
-	plain := elementwise(ws, c.String(), body(false))
-	if !canStorePast(ws.isa) || !ws.beyondL2(int(c.Output().Bytes(ws.dtype))) {
+	plain := elementwise(ws, nameOf(ws, c), body(false))
+	if !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c.Output().Bytes(ws.dtype))) {
 		return plain
 	}
 	past := body(true)

@@ -1,10 +1,11 @@
 package cpu
 
-// canStorePast says whether kernels can store past the caches.
-func canStorePast(isa ISA) bool { return isa != Portable }
+import "hwcal/schema"
 
-// canPace says whether kernels for what comes from memory wait for their loads.
-func canPace(isa ISA) bool { return isa != Portable }
+// hasFarKernels says whether kernels for a type can store past the caches, and wait for loads from memory.
+func hasFarKernels(isa ISA, d schema.DType) bool {
+	return isa != Portable && (d.Bytes() >= schema.FP32.Bytes() || halvesAlone(d, isa))
+}
 
 // storeFence makes what was stored past the caches visible before anything after it.
 func storeFence()

@@ -2,8 +2,8 @@
 
 package cpu
 
-func canStorePast(ISA) bool { return false }
+import "hwcal/schema"
 
-func canPace(ISA) bool { return false }
+func hasFarKernels(ISA, schema.DType) bool { return false }
 
 func storeFence() {}

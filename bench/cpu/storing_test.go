@@ -10,7 +10,7 @@ import (
 // same code, whatever a second trial would say.
 func TestStoringIsChosenOnce(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		if !canStorePast(isa) {
+		if !hasFarKernels(isa, schema.FP32) {
 			t.Skip("there is one way to store")
 		}
 		for name, shape := range map[string]string{"relu": "1x64x128", "Residual_LayerNorm": "63x129"} {

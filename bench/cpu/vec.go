@@ -2,7 +2,10 @@ package cpu
 
 import "unsafe"
 
-// mapKernel is an element-wise operation on an m x n matrix,
+// inMemory is what elements are in memory: of the type that they are computed in, or halves, of 16 bits.
+type inMemory interface{ float | uint16 }
+
+// mapOf is an element-wise operation on an m x n matrix,
 //
 //	dst[i*ldd+j] = f(src[i*lds+j], y[i*ldy+j], a, b)
 //
@@ -11,87 +14,105 @@ import "unsafe"
 // of any length, and bound the time of one call, which the collector cannot
 // interrupt. With nt, rows that begin with a cache line are stored past the caches, and
 // what other threads are to read needs a storeFence.
-type mapKernel[T float] func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, nt bool)
+type mapOf[X, Y inMemory, T float] func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, nt bool)
+
+// mapKernel is one of elements in memory, joinKernel one that joins y, which is there, to x, which stays in L1.
+type (
+	mapKernel[S inMemory, T float]  = mapOf[S, S, T]
+	joinKernel[S inMemory, T float] = mapOf[T, S, T]
+)
 
 // storing is the kernel with the choice of nt made.
-func (f mapKernel[T]) storing(nt bool) mapKernel[T] {
+func (f mapOf[X, Y, T]) storing(nt bool) mapOf[X, Y, T] {
 	if !nt {
 		return f
 	}
-	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ bool) {
+	return func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, _ bool) {
 		f(dst, src, y, ldd, lds, ldy, m, n, a, b, true)
 	}
 }
 
-// vecKernels are the element-wise kernels and the reductions of one element type
-// for one instruction set.
+// storedKernels are the element-wise kernels and the reductions of one element type for one instruction set:
+// what is computed in T is S in memory, to which it is rounded once, to nearest, ties to even. Rounded to bf16,
+// what is below the normal numbers may be 0.
 //
 // The errors of the assembly are the largest found in units in the last place (fp32:
 // all arguments on AVX2, every 101st on AVX-512, against float64; fp64: 60000 random ones, against
 // 200 bits). u is 2^-24 or 2^-53. NaN gives NaN, but may be lost in a maximum; the limits at
 // infinity are exact, but for that of sigmoid. exp underflows gradually.
-type vecKernels[T float] struct {
-	exp      mapKernel[T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
-	erf      mapKernel[T] // erf(x); 3.1 ulp fp32, 2.7 ulp fp64
-	tanh     mapKernel[T] // tanh(x); 2.6 ulp fp32, 2.5 ulp fp64
-	relu     mapKernel[T] // max(x, 0), NaN for NaN
-	gelu     mapKernel[T] // x/2 (1 + erf(x/sqrt 2)); 1.33 u|x| fp32, 2.2 u|x| fp64
-	silu     mapKernel[T] // x/(1 + e^-x)
-	scale    mapKernel[T] // a x
-	affine   mapKernel[T] // a x + b
-	add      mapKernel[T] // x + y
-	addRelu  mapKernel[T] // max(x + y, 0)
-	addGelu  mapKernel[T] // gelu(x + y)
-	addSilu  mapKernel[T] // silu(x + y)
-	siluMul  mapKernel[T] // silu(x) y
-	mul      mapKernel[T] // x y
-	sub      mapKernel[T] // x - y
-	div      mapKernel[T] // x / y
-	max      mapKernel[T] // max(x, y)
-	maxFar   mapKernel[T] // max(x, y), where x stays in L1 and y comes from memory
-	addFar   mapKernel[T] // x + y, likewise
-	geluTanh mapKernel[T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-	sigmoid  mapKernel[T] // 1/(1 + e^-x); of x below -87 in fp32, or -708 in fp64, at most what it is there
-	copy     mapKernel[T] // x
-	set      mapKernel[T] // b; src is not read
+type storedKernels[S inMemory, T float] struct {
+	exp      mapKernel[S, T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
+	tanh     mapKernel[S, T] // tanh(x); 2.6 ulp fp32, 2.5 ulp fp64
+	relu     mapKernel[S, T] // max(x, 0), NaN for NaN
+	gelu     mapKernel[S, T] // x/2 (1 + erf(x/sqrt 2)); 1.33 u|x| fp32, 2.2 u|x| fp64
+	silu     mapKernel[S, T] // x/(1 + e^-x)
+	scale    mapKernel[S, T] // a x
+	add      mapKernel[S, T] // x + y
+	mul      mapKernel[S, T] // x y
+	sub      mapKernel[S, T] // x - y
+	div      mapKernel[S, T] // x / y
+	geluTanh mapKernel[S, T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+	sigmoid  mapKernel[S, T] // 1/(1 + e^-x); of x below -87 in fp32, or -708 in fp64, at most what it is there
+
+	addTo, addFar joinKernel[S, T] // x + y, the latter for y that comes from memory
+	maxTo, maxFar joinKernel[S, T] // max(x, y), likewise
+
+	// keep rounds results to what they are in memory; it is nil where they stay the same.
+	keep func(dst []S, src []T)
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
-	affineRows func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)
-	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j].
-	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)
+	affineRows func(dst, src *S, a, b *T, ldd, lds, m, n int, nt bool)
 	// rowSums and rowMaxes write dst[i] = the sum or the maximum of src[i*lds:] over n > 0
 	// elements, for m rows.
-	rowSums, rowMaxes func(dst, src *T, lds, m, n int)
+	rowSums, rowMaxes func(dst *T, src *S, lds, m, n int)
 	// rowExpSums writes largest[i] = the maximum of src[i*lds:] over n > 0 elements, and
 	// sums[i] = the sum of e^(x - largest[i]), for m rows. x is below a magnitude as in softmaxRows.
-	rowExpSums func(sums, largest, src *T, lds, m, n int)
+	rowExpSums func(sums, largest *T, src *S, lds, m, n int)
 	// rowDistance is the sum of (x - y)^2 over n elements.
-	rowDistance func(src, y *T, n int) T
+	rowDistance func(src, y *S, n int) T
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
 	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
-	layerNorm func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)
-	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j]. With room for 2n elements it stores
-	// past the caches.
-	addLayerNorm func(dst, src, y, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T)
+	layerNorm func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)
+	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j]. It needs room for 2n elements to store past the
+	// caches, or halves.
+	addLayerNorm func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt bool)
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
-	rmsNorm func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)
+	rmsNorm func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)
 	// layerBlock and rmsBlock are those of a part of a long row, or nil. The latter reads no beta, mean
 	// or shift.
-	layerBlock, rmsBlock normBlock[T]
+	layerBlock, rmsBlock normBlock[S, T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
-	dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)
+	dropout func(dst, src *S, n int, scale T, least, at uint32, nt bool)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
 	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
-	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. With
-	// room for a row, dst is stored past the caches. The magnitude of scale x is below 2^30 in
+	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. It needs
+	// room for a row to store past the caches, or halves. The magnitude of scale x is below 2^30 in
 	// fp32 and 2^62 in fp64, or x is -Inf: beyond, the product and the maximum differ by a rounding
 	// that no exponent holds. A row of -Inf alone gives NaN.
-	softmaxRows func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)
+	softmaxRows func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt bool)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix, colSum adds the
 	// sum of the column.
-	colMax func(dst, src *T, ld, m, n int)
-	colSum func(dst, src *T, ld, m, n int)
+	colMax, colSum func(dst *T, src *S, ld, m, n int)
+}
+
+// vecKernels are those of fp32 or fp64, and more: what is done in layers, whose elements stay in the caches, and what
+// only moves elements.
+type vecKernels[T float] struct {
+	storedKernels[T, T]
+
+	erf     mapKernel[T, T] // erf(x); 3.1 ulp fp32, 2.7 ulp fp64
+	affine  mapKernel[T, T] // a x + b
+	addRelu mapKernel[T, T] // max(x + y, 0)
+	addGelu mapKernel[T, T] // gelu(x + y)
+	addSilu mapKernel[T, T] // silu(x + y)
+	siluMul mapKernel[T, T] // silu(x) y
+	max     mapKernel[T, T] // max(x, y)
+	copy    mapKernel[T, T] // x
+	set     mapKernel[T, T] // b; src is not read
+
+	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j].
+	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
 	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not
 	// be positive beyond rounding; denormal results may be 0.
@@ -118,6 +139,19 @@ func squareOf[T float](isa ISA) int {
 	return 1
 }
 
+// storedKernelsFor is that part of the table of a workspace.
+func storedKernelsFor[S inMemory, T float](ws *workspace) *storedKernels[S, T] {
+	var k any
+	if unsafe.Sizeof(S(0)) < unsafe.Sizeof(T(0)) {
+		half := halfKernelsFor(ws.dtype, ws.isa)
+		k = &half.storedKernels
+	} else {
+		wide := vecKernelsFor[T](ws.isa)
+		k = &wide.storedKernels
+	}
+	return k.(*storedKernels[S, T])
+}
+
 // vecKernelsFor is the table of an instruction set that ISAs lists.
 func vecKernelsFor[T float](isa ISA) vecKernels[T] {
 	if k, ok := vecAssembly[T](isa); ok {
@@ -134,11 +168,11 @@ const vecCall = 1 << 15
 const rowsCall = 1 << 17
 
 // slice applies the kernel to src; y, where it is used, is as long as src.
-func (f mapKernel[T]) slice(dst, src, y []T, a, b T) {
+func (f mapOf[X, Y, T]) slice(dst, src []X, y []Y, a, b T) {
 	dst = dst[:len(src)]
 	for at := 0; at < len(src); at += vecCall {
 		n := min(vecCall, len(src)-at)
-		var with *T
+		var with *Y
 		if y != nil {
 			with = &y[at : at+n][0]
 		}
@@ -147,13 +181,13 @@ func (f mapKernel[T]) slice(dst, src, y []T, a, b T) {
 }
 
 // matrix applies the kernel to an m x n matrix and y, which may be empty.
-func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, n int, a, b T) {
+func (f mapOf[X, Y, T]) matrix(dst []X, ldd int, src []X, lds int, y []Y, ldy, m, n int, a, b T) {
 	if m <= 0 || n <= 0 {
 		return
 	}
 	if n > vecCall {
 		for i := range m {
-			var with []T
+			var with []Y
 			if y != nil {
 				with = y[i*ldy:][:n]
 			}
@@ -162,7 +196,7 @@ func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, 
 		return
 	}
 	_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
-	var with *T
+	var with *Y
 	if y != nil {
 		_ = y[(m-1)*ldy+n-1]
 		with = &y[0]
@@ -181,6 +215,6 @@ func (f mapKernel[T]) matrix(dst []T, ldd int, src []T, lds int, y []T, ldy, m, 
 
 // tile applies the kernel to an m x n tile in place, with the same row of y for all
 // of its rows: the epilogue of a matrix multiplication.
-func (f mapKernel[T]) tile(c []T, ldc, m, n int, row []T, a, b T) {
+func (f mapOf[X, Y, T]) tile(c []X, ldc, m, n int, row []Y, a, b T) {
 	f.matrix(c, ldc, c, ldc, row, 0, m, n, a, b)
 }

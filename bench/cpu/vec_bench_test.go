@@ -50,10 +50,10 @@ func benchmarkVec[T float](b *testing.B, isa ISA, dtype string) {
 			dst[i] = 0
 		}
 		row = row[:min(n, 1024)]
-		flat := func(f mapKernel[T]) func() {
+		flat := func(f mapKernel[T, T]) func() {
 			return func() { f.slice(dst, src, nil, 0.5, 0.25) }
 		}
-		biased := func(f mapKernel[T]) func() {
+		biased := func(f mapKernel[T, T]) func() {
 			return func() { f.matrix(dst, len(row), src, len(row), row, 0, n/len(row), len(row), 0, 0) }
 		}
 		for _, op := range []struct {

@@ -14,11 +14,10 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -31,11 +30,11 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y1
 	VMOVUPS      32(CX), Y2
 	VMOVUPS      64(CX), Y3
-	PREFETCHT0   2112(CX)
 	VMOVUPS      96(CX), Y4
 	VMOVAPS      vecConstf32avx2<>+32(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+64(SB), Y6
@@ -235,8 +234,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y1
 	VMOVAPS      vecConstf32avx2<>+32(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+64(SB), Y3
 	VANDPS       Y2, Y1, Y2
@@ -304,11 +303,11 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y1
 	VMOVUPS      32(CX), Y2
 	VMOVUPS      64(CX), Y3
-	PREFETCHT0   2112(CX)
 	VMOVUPS      96(CX), Y4
 	VMOVAPS      vecConstf32avx2<>+32(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+64(SB), Y6
@@ -508,8 +507,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y1
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y1
 	VMOVAPS      vecConstf32avx2<>+32(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+64(SB), Y3
 	VANDPS       Y2, Y1, Y2
@@ -575,8 +574,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y1
-	VMASKMOVPS   (CX), Y1, Y2
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y1, Y2
 	VMOVAPS      vecConstf32avx2<>+32(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+64(SB), Y4
 	VANDPS       Y3, Y2, Y3
@@ -651,11 +650,10 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -668,10 +666,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0  2048(CX)
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y7
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2080(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS      Y3, Y0, Y3
@@ -748,8 +745,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS     (CX), Y2
 	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y2
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
 	VMULPS      Y3, Y3, Y4
@@ -796,10 +793,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0  2048(CX)
 	VMOVUPS     (CX), Y2
 	VMOVUPS     32(CX), Y7
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2080(CX)
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y8
 	VMINPS      Y3, Y0, Y3
@@ -876,8 +872,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS     (CX), Y2
 	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y2
 	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS      Y3, Y0, Y3
 	VMULPS      Y3, Y3, Y4
@@ -922,8 +918,8 @@ singledone:
 	SHLQ        $0x02, R8
 	SUBQ        R8, R9
 	VMOVUPS     (R9), Y2
-	VMASKMOVPS  (CX), Y2, Y3
 	PREFETCHT0  2048(CX)
+	VMASKMOVPS  (CX), Y2, Y3
 	VANDPS      vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS      Y4, Y0, Y4
 	VMULPS      Y4, Y4, Y5
@@ -978,11 +974,10 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -995,10 +990,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -1057,8 +1051,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VMOVAPS      Y1, Y4
@@ -1096,10 +1090,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
 	VMINPS       Y3, Y0, Y3
@@ -1158,8 +1151,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y2
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y2
 	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
 	VMINPS       Y3, Y0, Y3
 	VMOVAPS      Y1, Y4
@@ -1195,8 +1188,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
-	VMASKMOVPS   (CX), Y2, Y3
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y0, Y4
 	VMOVAPS      Y1, Y5
@@ -1241,11 +1234,10 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -1364,11 +1356,10 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -1381,10 +1372,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y1, Y4
@@ -1441,8 +1431,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
@@ -1479,10 +1469,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y1, Y4
@@ -1539,8 +1528,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
@@ -1575,8 +1564,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
@@ -1623,11 +1612,10 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -1640,10 +1628,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
 	VMINPS       Y5, Y0, Y5
@@ -1700,8 +1687,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMAXPS       Y4, Y1, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
@@ -1738,10 +1725,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
 	VMINPS       Y5, Y0, Y5
@@ -1798,8 +1784,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMAXPS       Y4, Y1, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
@@ -1834,8 +1820,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
-	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y4, Y5
 	VMAXPS       Y5, Y1, Y6
 	VMINPS       Y6, Y0, Y6
 	VMOVAPS      Y3, Y7
@@ -1879,11 +1865,10 @@ TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS a+64(FP), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -2001,11 +1986,10 @@ TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS b+68(FP), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -2134,11 +2118,10 @@ TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-65
 	MOVQ b+24(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
+	SHLQ $0x02, BX
 
 row:
 	VBROADCASTSS (R8), Y0
@@ -2271,13 +2254,12 @@ TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -2412,13 +2394,12 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, DX
 	SUBQ         R10, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R10, BX
-	SHLQ         $0x02, R9
+	SHLQ         $0x02, BX
 	SUBQ         R10, R9
+	SHLQ         $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -2566,13 +2547,12 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, DX
 	SUBQ         R10, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R10, BX
-	SHLQ         $0x02, R9
+	SHLQ         $0x02, BX
 	SUBQ         R10, R9
+	SHLQ         $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -2585,10 +2565,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2650,8 +2629,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
@@ -2691,10 +2670,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y6
 	VADDPS       Y4, Y3, Y3
@@ -2756,8 +2734,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VMOVUPS      (R8), Y4
 	VADDPS       Y4, Y3, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
@@ -2795,8 +2773,8 @@ singledone:
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y3, Y4
 	VMASKMOVPS   (R8), Y3, Y5
 	VADDPS       Y5, Y4, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
@@ -2848,13 +2826,12 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, DX
 	SUBQ         R10, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R10, BX
-	SHLQ         $0x02, R9
+	SHLQ         $0x02, BX
 	SUBQ         R10, R9
+	SHLQ         $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -2867,10 +2844,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y5
 	VMOVUPS      32(R8), Y7
 	VADDPS       Y5, Y4, Y4
@@ -2932,8 +2908,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMOVUPS      (R8), Y5
 	VADDPS       Y5, Y4, Y4
 	VMAXPS       Y4, Y1, Y5
@@ -2973,10 +2949,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPS      (R8), Y5
 	VMOVUPS      32(R8), Y7
 	VADDPS       Y5, Y4, Y4
@@ -3038,8 +3013,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMOVUPS      (R8), Y5
 	VADDPS       Y5, Y4, Y4
 	VMAXPS       Y4, Y1, Y5
@@ -3077,8 +3052,8 @@ singledone:
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y4
-	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y4, Y5
 	VMASKMOVPS   (R8), Y4, Y6
 	VADDPS       Y6, Y5, Y5
 	VMAXPS       Y5, Y1, Y6
@@ -3130,13 +3105,12 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
-	SHLQ         $0x02, R10
-	SHLQ         $0x02, DX
 	SUBQ         R10, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R10, BX
-	SHLQ         $0x02, R9
+	SHLQ         $0x02, BX
 	SUBQ         R10, R9
+	SHLQ         $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3149,10 +3123,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
 	VMINPS       Y5, Y0, Y5
@@ -3214,8 +3187,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMAXPS       Y4, Y1, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
@@ -3255,10 +3228,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPS       Y4, Y1, Y5
 	VMAXPS       Y8, Y1, Y9
 	VMINPS       Y5, Y0, Y5
@@ -3320,8 +3292,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMAXPS       Y4, Y1, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVAPS      Y3, Y6
@@ -3359,8 +3331,8 @@ singledone:
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y4
-	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y4, Y5
 	VMAXPS       Y5, Y1, Y6
 	VMINPS       Y6, Y0, Y6
 	VMOVAPS      Y3, Y7
@@ -3408,13 +3380,12 @@ TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3548,13 +3519,12 @@ TEXT ·vecSubF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3688,13 +3658,12 @@ TEXT ·vecDivF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3828,13 +3797,12 @@ TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3968,13 +3936,12 @@ TEXT ·vecMaxFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -3991,82 +3958,82 @@ ntloop:
 	VMOVUPS    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, (AX)
+	VMOVUPS    Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
 	PREFETCHT1 12320(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
 	VMOVUPS    64(R8), Y1
 	PREFETCHT1 12352(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
 	PREFETCHT1 12384(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    Y0, 96(AX)
 	VMOVUPS    128(CX), Y0
 	VMOVUPS    128(R8), Y1
 	PREFETCHT1 12416(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    Y0, 128(AX)
 	VMOVUPS    160(CX), Y0
 	VMOVUPS    160(R8), Y1
 	PREFETCHT1 12448(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    Y0, 160(AX)
 	VMOVUPS    192(CX), Y0
 	VMOVUPS    192(R8), Y1
 	PREFETCHT1 12480(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    Y0, 192(AX)
 	VMOVUPS    224(CX), Y0
 	VMOVUPS    224(R8), Y1
 	PREFETCHT1 12512(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    Y0, 224(AX)
 	VMOVUPS    256(CX), Y0
 	VMOVUPS    256(R8), Y1
 	PREFETCHT1 12544(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    Y0, 256(AX)
 	VMOVUPS    288(CX), Y0
 	VMOVUPS    288(R8), Y1
 	PREFETCHT1 12576(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    Y0, 288(AX)
 	VMOVUPS    320(CX), Y0
 	VMOVUPS    320(R8), Y1
 	PREFETCHT1 12608(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    Y0, 320(AX)
 	VMOVUPS    352(CX), Y0
 	VMOVUPS    352(R8), Y1
 	PREFETCHT1 12640(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    Y0, 352(AX)
 	VMOVUPS    384(CX), Y0
 	VMOVUPS    384(R8), Y1
 	PREFETCHT1 12672(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    Y0, 384(AX)
 	VMOVUPS    416(CX), Y0
 	VMOVUPS    416(R8), Y1
 	PREFETCHT1 12704(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    Y0, 416(AX)
 	VMOVUPS    448(CX), Y0
 	VMOVUPS    448(R8), Y1
 	PREFETCHT1 12736(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    Y0, 448(AX)
 	VMOVUPS    480(CX), Y0
 	VMOVUPS    480(R8), Y1
 	PREFETCHT1 12768(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 480(AX)
+	VMOVUPS    Y0, 480(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, CX
@@ -4085,7 +4052,7 @@ ntsingleloop:
 	VMOVUPS    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VMAXPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, (AX)
+	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	ADDQ       $+32, R8
@@ -4241,13 +4208,12 @@ TEXT ·vecAddFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-8, R10
-	SHLQ $0x02, R10
-	SHLQ $0x02, DX
 	SUBQ R10, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R10, BX
-	SHLQ $0x02, R9
+	SHLQ $0x02, BX
 	SUBQ R10, R9
+	SHLQ $0x02, R9
 
 row:
 	MOVQ  DI, R10
@@ -4264,82 +4230,82 @@ ntloop:
 	VMOVUPS    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, (AX)
+	VMOVUPS    Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
 	PREFETCHT1 12320(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
 	VMOVUPS    64(R8), Y1
 	PREFETCHT1 12352(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
 	PREFETCHT1 12384(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    Y0, 96(AX)
 	VMOVUPS    128(CX), Y0
 	VMOVUPS    128(R8), Y1
 	PREFETCHT1 12416(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    Y0, 128(AX)
 	VMOVUPS    160(CX), Y0
 	VMOVUPS    160(R8), Y1
 	PREFETCHT1 12448(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    Y0, 160(AX)
 	VMOVUPS    192(CX), Y0
 	VMOVUPS    192(R8), Y1
 	PREFETCHT1 12480(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    Y0, 192(AX)
 	VMOVUPS    224(CX), Y0
 	VMOVUPS    224(R8), Y1
 	PREFETCHT1 12512(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    Y0, 224(AX)
 	VMOVUPS    256(CX), Y0
 	VMOVUPS    256(R8), Y1
 	PREFETCHT1 12544(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    Y0, 256(AX)
 	VMOVUPS    288(CX), Y0
 	VMOVUPS    288(R8), Y1
 	PREFETCHT1 12576(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    Y0, 288(AX)
 	VMOVUPS    320(CX), Y0
 	VMOVUPS    320(R8), Y1
 	PREFETCHT1 12608(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    Y0, 320(AX)
 	VMOVUPS    352(CX), Y0
 	VMOVUPS    352(R8), Y1
 	PREFETCHT1 12640(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    Y0, 352(AX)
 	VMOVUPS    384(CX), Y0
 	VMOVUPS    384(R8), Y1
 	PREFETCHT1 12672(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    Y0, 384(AX)
 	VMOVUPS    416(CX), Y0
 	VMOVUPS    416(R8), Y1
 	PREFETCHT1 12704(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    Y0, 416(AX)
 	VMOVUPS    448(CX), Y0
 	VMOVUPS    448(R8), Y1
 	PREFETCHT1 12736(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    Y0, 448(AX)
 	VMOVUPS    480(CX), Y0
 	VMOVUPS    480(R8), Y1
 	PREFETCHT1 12768(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, 480(AX)
+	VMOVUPS    Y0, 480(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, CX
@@ -4358,7 +4324,7 @@ ntsingleloop:
 	VMOVUPS    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VADDPS     Y1, Y0, Y0
-	VMOVNTPS   Y0, (AX)
+	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	ADDQ       $+32, R8
@@ -4515,11 +4481,10 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -4532,10 +4497,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y1, Y4
@@ -4592,8 +4556,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
@@ -4630,10 +4594,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y3
 	VMOVUPS      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y4, Y1, Y4
@@ -4690,8 +4653,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
 	VMINPS       Y4, Y1, Y4
 	VMAXPS       Y3, Y0, Y3
@@ -4726,8 +4689,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y1, Y5
 	VMAXPS       Y4, Y0, Y4
@@ -4774,11 +4737,10 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
-	SHLQ         $0x02, R8
-	SHLQ         $0x02, DX
 	SUBQ         R8, DX
-	SHLQ         $0x02, BX
+	SHLQ         $0x02, DX
 	SUBQ         R8, BX
+	SHLQ         $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -4791,10 +4753,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4845,8 +4806,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y3, Y5
@@ -4880,10 +4841,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMINPS       Y4, Y0, Y4
 	VMINPS       Y7, Y0, Y7
 	VMAXPS       Y4, Y1, Y4
@@ -4934,8 +4894,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPS      (CX), Y4
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVAPS      Y3, Y5
@@ -4967,8 +4927,8 @@ singledone:
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
-	VMASKMOVPS   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPS   (CX), Y4, Y5
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VMOVAPS      Y3, Y6
@@ -5008,11 +4968,10 @@ TEXT ·vecCopyF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ n+56(FP), DI
 	MOVQ DI, R8
 	ANDQ $-8, R8
-	SHLQ $0x02, R8
-	SHLQ $0x02, DX
 	SUBQ R8, DX
-	SHLQ $0x02, BX
+	SHLQ $0x02, DX
 	SUBQ R8, BX
+	SHLQ $0x02, BX
 
 row:
 	MOVQ  DI, R8
@@ -5118,9 +5077,8 @@ TEXT ·vecSetF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS b+68(FP), Y0
 	MOVQ         BX, SI
 	ANDQ         $-8, SI
-	SHLQ         $0x02, SI
-	SHLQ         $0x02, CX
 	SUBQ         SI, CX
+	SHLQ         $0x02, CX
 
 row:
 	MOVQ  BX, SI
@@ -5209,9 +5167,8 @@ TEXT ·vecGatherRowsF32AVX2(SB), NOSPLIT, $0-57
 	MOVQ n+48(FP), DI
 	MOVQ DI, R8
 	ANDQ $-8, R8
-	SHLQ $0x02, R8
-	SHLQ $0x02, DX
 	SUBQ R8, DX
+	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 	MOVQ index+16(FP), R11
 	MOVQ CX, R10
@@ -5334,9 +5291,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-76
+TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
@@ -5624,7 +5581,7 @@ addrow:
 	CMOVQEQ      DX, DI
 	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
-	CMPQ         room+24(FP), $0x00
+	CMPB         nt+76(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
 	JNE          addkept
@@ -6255,7 +6212,7 @@ plainrow:
 	CMOVQEQ      DX, DI
 	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
 	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
-	CMPQ         room+24(FP), $0x00
+	CMPB         nt+76(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
 	JNE          plainkept
@@ -6599,7 +6556,7 @@ plaintaken:
 	JNZ          plainrow
 
 rest:
-	CMPQ  room+24(FP), $0x00
+	CMPB  nt+76(FP), $0x00
 	JEQ   restkept
 	TESTQ $0x0000003f, R10
 	JNE   restkept
@@ -7296,12 +7253,10 @@ row:
 
 expmain:
 	PREFETCHT1  (R10)(R8*1)
-	VMAXPS      (R9)(R8*1), Y3, Y3
-	PREFETCHT1  32(R10)(R8*1)
-	VMAXPS      32(R9)(R8*1), Y3, Y3
 	PREFETCHT1  64(R10)(R8*1)
+	VMAXPS      (R9)(R8*1), Y3, Y3
+	VMAXPS      32(R9)(R8*1), Y3, Y3
 	VMAXPS      64(R9)(R8*1), Y3, Y3
-	PREFETCHT1  96(R10)(R8*1)
 	VMAXPS      96(R9)(R8*1), Y3, Y3
 	VMOVUPS     (DX)(R8*1), Y9
 	VMOVUPS     32(DX)(R8*1), Y12
@@ -7474,25 +7429,21 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 
 stripmain:
 	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8256(AX)(BX*1)
 	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Y4
 	VMOVUPS     (CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y0
-	PREFETCHT1  8224(AX)(BX*1)
-	PREFETCHT1  8224(CX)(BX*1)
 	VMOVUPS     32(AX)(BX*1), Y4
 	VMOVUPS     32(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y1
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPS     64(AX)(BX*1), Y4
 	VMOVUPS     64(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y2
-	PREFETCHT1  8288(AX)(BX*1)
-	PREFETCHT1  8288(CX)(BX*1)
 	VMOVUPS     96(AX)(BX*1), Y4
 	VMOVUPS     96(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
@@ -7729,9 +7680,7 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VSUBPS      Y1, Y8, Y8
 	VADDPS      Y8, Y2, Y2
@@ -7941,9 +7890,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -8094,9 +8041,9 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-92
+TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         lds+56(FP), SI
@@ -8272,7 +8219,7 @@ turned:
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+72(FP)
 	JZ           alone
-	CMPQ         room+40(FP), $0x00
+	CMPB         nt+92(FP), $0x00
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
@@ -8316,7 +8263,7 @@ nextshort:
 	VADDPS       Y8, Y1, Y1
 
 nextshifted:
-	CMPQ    room+40(FP), $0x00
+	CMPB    nt+92(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
@@ -8332,12 +8279,8 @@ nextshifted:
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
 	PREFETCHT1  8192(R11)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
-	PREFETCHT1  8224(R11)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
 	PREFETCHT1  8256(R11)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
-	PREFETCHT1  8288(R11)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VMOVUPS     (R11)(DI*1), Y9
 	VADDPS      Y9, Y8, Y8
@@ -8465,12 +8408,8 @@ bothkept:
 bothmain:
 	PREFETCHT0  (BX)(DI*1)
 	PREFETCHT0  2048(R11)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  2080(R11)(DI*1)
 	PREFETCHT0  64(BX)(DI*1)
 	PREFETCHT0  2112(R11)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
-	PREFETCHT0  2144(R11)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VMOVUPS     (R11)(DI*1), Y9
 	VADDPS      Y9, Y8, Y8
@@ -8590,7 +8529,7 @@ bothwritten:
 	JMP  row
 
 alone:
-	CMPQ  room+40(FP), $0x00
+	CMPB  nt+92(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
 	JNE   alonekept
@@ -8601,9 +8540,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -8681,9 +8618,7 @@ alonekept:
 
 alonemain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPS     (CX)(DI*1), Y1
 	VMOVUPS     (R9)(DI*1), Y2
 	VSUBPS      Y6, Y1, Y1
@@ -8870,9 +8805,7 @@ together:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y4, Y1
 	VMOVUPS     32(DX)(DI*1), Y4
@@ -9032,9 +8965,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1 (DX)(DI*1)
-	PREFETCHT1 32(DX)(DI*1)
 	PREFETCHT1 64(DX)(DI*1)
-	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPS    (CX)(DI*1), Y1
 	VMOVUPS    (R9)(DI*1), Y3
 	VMULPS     Y2, Y1, Y1
@@ -9187,29 +9118,17 @@ TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-72
 
 bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y7
 	VSUBPS      Y0, Y7, Y7
 	VADDPS      Y7, Y1, Y1
@@ -9533,29 +9452,17 @@ take:
 
 takemain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VSUBPS      Y0, Y5, Y5
 	VADDPS      Y5, Y1, Y1
@@ -9948,29 +9855,17 @@ TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-72
 
 bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VFMADD231PS Y5, Y5, Y2
 	VMOVUPS     32(DX)(BX*1), Y5
@@ -10189,29 +10084,17 @@ take:
 
 takemain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y4
 	VFMADD231PS Y4, Y4, Y2
 	VMOVUPS     32(DX)(BX*1), Y4
@@ -10503,6 +10386,7 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	JLT          ntdone
 
 nt:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPS    Y2, Y7
 	VPADDD     Y5, Y2, Y9
 	VPSRLD     $0x10, Y7, Y8
@@ -10525,8 +10409,6 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -10548,6 +10430,7 @@ ntskip:
 	JLT  maindone
 
 main:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPS    Y2, Y7
 	VPADDD     Y5, Y2, Y9
 	VPSRLD     $0x10, Y7, Y8
@@ -10570,8 +10453,6 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPS    (CX)(BX*1), Y8
 	VMOVUPS    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
 	VMULPS     Y0, Y8, Y8
 	VMULPS     Y0, Y10, Y10
 	VPCMPGTD   Y7, Y1, Y7
@@ -10591,6 +10472,7 @@ maindone:
 	JLT  singledone
 
 single:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPS    Y2, Y6
 	VPSRLD     $0x10, Y6, Y7
 	VXORPS     Y7, Y6, Y6
@@ -10602,7 +10484,6 @@ single:
 	VXORPS     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPS    (CX)(BX*1), Y7
-	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y7, Y7
 	VPCMPGTD   Y6, Y1, Y6
 	VANDNPS    Y7, Y6, Y7
@@ -10619,6 +10500,7 @@ singledone:
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
 	VMOVUPS    (SI), Y6
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPS    Y2, Y7
 	VPSRLD     $0x10, Y7, Y8
 	VXORPS     Y8, Y7, Y7
@@ -10630,7 +10512,6 @@ singledone:
 	VXORPS     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPS (CX)(BX*1), Y6, Y3
-	PREFETCHT0 2048(CX)(BX*1)
 	VMULPS     Y0, Y3, Y3
 	VPCMPGTD   Y7, Y1, Y0
 	VANDNPS    Y3, Y0, Y3
@@ -10650,6 +10531,170 @@ DATA vecWeylf32avx2<>+20(SB)/4, $0xb54cda56
 DATA vecWeylf32avx2<>+24(SB)/4, $0x5384540f
 DATA vecWeylf32avx2<>+28(SB)/4, $0xf1bbcdc8
 GLOBL vecWeylf32avx2<>(SB), RODATA|NOPTR, $32
+
+// func vecCopyColumnsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x02, DX
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+8
+	JLT  short
+
+two:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(R8*1), Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf32avx2<>+32(SB), R8
+	SHLQ    $0x02, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF32AVX2(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, MMX+
+TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	PREFETCHT1 128(DX)(R8*1)
+	PREFETCHT1 192(DX)(R8*1)
+	ADDQ       $+256, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPS    (R10), Y0
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y1
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y2
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y3
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y4
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y5
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y6
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Y7
+	ADDQ       SI, R10
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	TESTQ      DI, DI
+	JNE        nt
+	MOVQ       R9, R12
+	VMOVUPS    Y6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y8, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y0, (R12)
+	JMP        stored
+
+nt:
+	MOVQ     R9, R12
+	VMOVNTPS Y6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y0, (R12)
+
+stored:
+	ADDQ $+32, R9
+	SUBQ $+8, R11
+	JNZ  square
+	ADDQ $+32, CX
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	ADDQ R9, AX
+	SUBQ $+8, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
 
 // func vecDotsF32AVX2(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
 // Requires: AVX, FMA3, MMX+
@@ -10872,170 +10917,6 @@ onedone:
 	ADDQ DI, BX
 	SUBQ $+4, n+8(FP)
 	JG   keys
-	VZEROUPPER
-	RET
-
-// func vecCopyColumnsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX
-TEXT ·vecCopyColumnsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ lds+16(FP), DX
-	MOVQ m+24(FP), BX
-	MOVQ n+32(FP), SI
-	SHLQ $0x02, DX
-	MOVQ SI, DI
-	SHLQ $0x02, DI
-	LEAQ -32(DI), R8
-	CMPQ SI, $+8
-	JLT  short
-
-two:
-	VMOVUPS (CX), Y0
-	VMOVUPS (CX)(R8*1), Y1
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, (AX)(R8*1)
-	ADDQ    DX, CX
-	ADDQ    DI, AX
-	DECQ    BX
-	JNZ     two
-	VZEROUPPER
-	RET
-
-short:
-	LEAQ    vecMaskf32avx2<>+32(SB), R8
-	SHLQ    $0x02, SI
-	SUBQ    SI, R8
-	VMOVUPS (R8), Y0
-
-one:
-	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS Y1, Y0, (AX)
-	ADDQ       DX, CX
-	ADDQ       DI, AX
-	DECQ       BX
-	JNZ        one
-	VZEROUPPER
-	RET
-
-// func vecTransposeF32AVX2(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, MMX+
-TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-57
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    next+16(FP), DX
-	MOVQ    ldd+24(FP), BX
-	MOVQ    lds+32(FP), SI
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, SI
-	MOVBQZX nt+56(FP), DI
-	XORQ    R8, R8
-
-columns:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ m+40(FP), R11
-
-square:
-	PREFETCHT1 (DX)(R8*1)
-	PREFETCHT1 64(DX)(R8*1)
-	PREFETCHT1 128(DX)(R8*1)
-	PREFETCHT1 192(DX)(R8*1)
-	ADDQ       $+256, R8
-	CMPQ       R8, $+1024
-	JLT        fetched
-	XORQ       R8, R8
-	ADDQ       SI, DX
-
-fetched:
-	VMOVUPS    (R10), Y0
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y1
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y2
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y3
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y4
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y5
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y6
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Y7
-	ADDQ       SI, R10
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y0
-	VUNPCKLPS  Y3, Y2, Y1
-	VUNPCKHPS  Y3, Y2, Y2
-	VUNPCKLPD  Y1, Y8, Y3
-	VUNPCKHPD  Y1, Y8, Y1
-	VUNPCKLPD  Y2, Y0, Y8
-	VUNPCKHPD  Y2, Y0, Y0
-	VUNPCKLPS  Y5, Y4, Y2
-	VUNPCKHPS  Y5, Y4, Y4
-	VUNPCKLPS  Y7, Y6, Y5
-	VUNPCKHPS  Y7, Y6, Y6
-	VUNPCKLPD  Y5, Y2, Y7
-	VUNPCKHPD  Y5, Y2, Y2
-	VUNPCKLPD  Y6, Y4, Y5
-	VUNPCKHPD  Y6, Y4, Y4
-	VPERM2F128 $0x20, Y7, Y3, Y6
-	VPERM2F128 $0x31, Y7, Y3, Y3
-	VPERM2F128 $0x20, Y2, Y1, Y7
-	VPERM2F128 $0x31, Y2, Y1, Y1
-	VPERM2F128 $0x20, Y5, Y8, Y2
-	VPERM2F128 $0x31, Y5, Y8, Y5
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y0
-	TESTQ      DI, DI
-	JNE        nt
-	MOVQ       R9, R12
-	VMOVUPS    Y6, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y7, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y2, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y8, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y3, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y1, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y5, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Y0, (R12)
-	JMP        stored
-
-nt:
-	MOVQ     R9, R12
-	VMOVNTPS Y6, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y7, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y2, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y8, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y3, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y1, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y5, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Y0, (R12)
-
-stored:
-	ADDQ $+32, R9
-	SUBQ $+8, R11
-	JNZ  square
-	ADDQ $+32, CX
-	MOVQ BX, R9
-	SHLQ $0x03, R9
-	ADDQ R9, AX
-	SUBQ $+8, n+48(FP)
-	JNZ  columns
 	VZEROUPPER
 	RET
 

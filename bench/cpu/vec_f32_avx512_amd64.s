@@ -20,11 +20,10 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+24(SB), Z6
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -37,14 +36,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z7
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z13
 	VMINPS           Z7, Z0, Z7
 	VMINPS           Z9, Z0, Z9
 	VMINPS           Z11, Z0, Z11
@@ -121,8 +120,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z7
 	VMINPS           Z7, Z0, Z7
 	VMAXPS           Z7, Z1, Z7
 	VMOVAPS          Z2, Z8
@@ -153,14 +152,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z7
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z11
+	VMOVUPS          192(DX), Z13
 	VMINPS           Z7, Z0, Z7
 	VMINPS           Z9, Z0, Z9
 	VMINPS           Z11, Z0, Z11
@@ -237,8 +236,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z7
 	VMINPS           Z7, Z0, Z7
 	VMAXPS           Z7, Z1, Z7
 	VMOVAPS          Z2, Z8
@@ -267,8 +266,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z7
 	VMINPS           Z7, Z0, Z7
 	VMAXPS           Z7, Z1, Z7
 	VMOVAPS          Z2, Z8
@@ -307,11 +306,10 @@ TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -324,14 +322,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z2
-	VMOVUPS          64(DX), Z5
-	VMOVUPS          128(DX), Z8
-	VMOVUPS          192(DX), Z11
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -456,8 +454,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -500,14 +498,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z2
-	VMOVUPS          64(DX), Z5
-	VMOVUPS          128(DX), Z8
-	VMOVUPS          192(DX), Z11
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
@@ -632,8 +630,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -674,8 +672,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z2
 	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
 	VMINPS           Z3, Z0, Z3
 	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
@@ -729,11 +727,10 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -746,14 +743,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z5
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z13
-	VMOVUPS           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -850,8 +847,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z5
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
@@ -887,14 +884,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z5
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z13
-	VMOVUPS           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
@@ -991,8 +988,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z5
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
@@ -1026,8 +1023,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z5
 	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
@@ -1070,11 +1067,10 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -1222,11 +1218,10 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -1239,14 +1234,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VRANGEPS         $0x0a, Z1, Z10, Z11
 	VRANGEPS         $0x0a, Z1, Z12, Z13
@@ -1327,8 +1322,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -1360,14 +1355,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VRANGEPS         $0x0a, Z1, Z10, Z11
 	VRANGEPS         $0x0a, Z1, Z12, Z13
@@ -1448,8 +1443,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -1479,8 +1474,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -1524,11 +1519,10 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -1541,14 +1535,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z10
-	VMOVUPS           128(DX), Z14
-	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
 	VMAXPS            Z6, Z1, Z7
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
@@ -1649,8 +1643,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -1687,14 +1681,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z10
-	VMOVUPS           128(DX), Z14
-	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
 	VMAXPS            Z6, Z1, Z7
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
@@ -1795,8 +1789,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -1831,8 +1825,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -1876,11 +1870,10 @@ TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS a+64(FP), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -2022,11 +2015,10 @@ TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS b+68(FP), Z1
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -2187,11 +2179,10 @@ TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-65
 	MOVQ b+24(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
+	SHLQ $0x02, SI
 
 row:
 	VBROADCASTSS (R9), Z0
@@ -2356,13 +2347,12 @@ TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -2529,13 +2519,12 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
-	SHLQ         $0x02, R10
+	SHLQ         $0x02, SI
 	SUBQ         CX, R10
+	SHLQ         $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -2728,13 +2717,12 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
-	SHLQ         $0x02, R10
+	SHLQ         $0x02, SI
 	SUBQ         CX, R10
+	SHLQ         $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -2747,14 +2735,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VMOVUPS          (R9), Z9
 	VMOVUPS          64(R9), Z11
 	VMOVUPS          128(R9), Z13
@@ -2844,8 +2832,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VMOVUPS          (R9), Z9
 	VADDPS           Z9, Z8, Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
@@ -2880,14 +2868,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VMOVUPS          (R9), Z9
 	VMOVUPS          64(R9), Z11
 	VMOVUPS          128(R9), Z13
@@ -2977,8 +2965,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VMOVUPS          (R9), Z9
 	VADDPS           Z9, Z8, Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
@@ -3011,8 +2999,8 @@ singledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z8
 	VMOVUPS.Z        (R9), K1, Z9
 	VADDPS           Z9, Z8, Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
@@ -3061,13 +3049,12 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
-	SHLQ         $0x02, R10
+	SHLQ         $0x02, SI
 	SUBQ         CX, R10
+	SHLQ         $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -3080,14 +3067,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z12
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z12
 	VMOVUPS           (R9), Z7
 	VMOVUPS           64(R9), Z9
 	VMOVUPS           128(R9), Z11
@@ -3197,8 +3184,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMOVUPS           (R9), Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
@@ -3238,14 +3225,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z8
-	VMOVUPS           128(DX), Z10
-	VMOVUPS           192(DX), Z12
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z12
 	VMOVUPS           (R9), Z7
 	VMOVUPS           64(R9), Z9
 	VMOVUPS           128(R9), Z11
@@ -3355,8 +3342,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMOVUPS           (R9), Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
@@ -3394,8 +3381,8 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z6
 	VMOVUPS.Z         (R9), K1, Z7
 	VADDPS            Z7, Z6, Z6
 	VMAXPS            Z6, Z1, Z7
@@ -3449,13 +3436,12 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
-	SHLQ         $0x02, R10
+	SHLQ         $0x02, SI
 	SUBQ         CX, R10
+	SHLQ         $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -3468,14 +3454,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z10
-	VMOVUPS           128(DX), Z14
-	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
 	VMAXPS            Z6, Z1, Z7
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
@@ -3585,8 +3571,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -3626,14 +3612,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z10
-	VMOVUPS           128(DX), Z14
-	VMOVUPS           192(DX), Z18
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
 	VMAXPS            Z6, Z1, Z7
 	VMAXPS            Z10, Z1, Z11
 	VMAXPS            Z14, Z1, Z15
@@ -3743,8 +3729,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -3782,8 +3768,8 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z6
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
@@ -3831,13 +3817,12 @@ TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4003,13 +3988,12 @@ TEXT ·vecSubF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4175,13 +4159,12 @@ TEXT ·vecDivF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4347,13 +4330,12 @@ TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4519,13 +4501,12 @@ TEXT ·vecMaxFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4542,42 +4523,42 @@ ntloop:
 	VMOVUPS    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, (AX)
+	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
 	VMOVUPS    64(R9), Z1
 	PREFETCHT1 12352(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
 	VMOVUPS    128(R9), Z1
 	PREFETCHT1 12416(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
 	VMOVUPS    192(R9), Z1
 	PREFETCHT1 12480(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
 	VMOVUPS    256(R9), Z1
 	PREFETCHT1 12544(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
 	VMOVUPS    320(R9), Z1
 	PREFETCHT1 12608(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
 	VMOVUPS    384(R9), Z1
 	PREFETCHT1 12672(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
 	VMOVUPS    448(R9), Z1
 	PREFETCHT1 12736(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 448(AX)
+	VMOVUPS    Z0, 448(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -4596,7 +4577,7 @@ ntsingleloop:
 	VMOVUPS    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VMAXPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, (AX)
+	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
@@ -4712,13 +4693,12 @@ TEXT ·vecAddFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
-	SHLQ $0x02, R10
+	SHLQ $0x02, SI
 	SUBQ CX, R10
+	SHLQ $0x02, R10
 
 row:
 	MOVQ  R8, CX
@@ -4735,42 +4715,42 @@ ntloop:
 	VMOVUPS    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, (AX)
+	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
 	VMOVUPS    64(R9), Z1
 	PREFETCHT1 12352(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
 	VMOVUPS    128(R9), Z1
 	PREFETCHT1 12416(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
 	VMOVUPS    192(R9), Z1
 	PREFETCHT1 12480(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
 	VMOVUPS    256(R9), Z1
 	PREFETCHT1 12544(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
 	VMOVUPS    320(R9), Z1
 	PREFETCHT1 12608(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
 	VMOVUPS    384(R9), Z1
 	PREFETCHT1 12672(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
 	VMOVUPS    448(R9), Z1
 	PREFETCHT1 12736(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, 448(AX)
+	VMOVUPS    Z0, 448(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -4789,7 +4769,7 @@ ntsingleloop:
 	VMOVUPS    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VADDPS     Z1, Z0, Z0
-	VMOVNTPS   Z0, (AX)
+	VMOVUPS    Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
@@ -4911,11 +4891,10 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+840(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -4928,14 +4907,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VRANGEPS         $0x0a, Z1, Z10, Z11
 	VRANGEPS         $0x0a, Z1, Z12, Z13
@@ -5016,8 +4995,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -5049,14 +5028,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS          (DX), Z8
-	VMOVUPS          64(DX), Z10
-	VMOVUPS          128(DX), Z12
-	VMOVUPS          192(DX), Z14
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VRANGEPS         $0x0a, Z1, Z10, Z11
 	VRANGEPS         $0x0a, Z1, Z12, Z13
@@ -5137,8 +5116,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS          (DX), Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -5168,8 +5147,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPS.Z        (DX), K1, Z8
 	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z8
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
@@ -5213,11 +5192,10 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, BX
 	SUBQ         CX, BX
-	SHLQ         $0x02, SI
+	SHLQ         $0x02, BX
 	SUBQ         CX, SI
+	SHLQ         $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -5230,14 +5208,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z12
-	VMOVUPS           192(DX), Z15
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z12
+	VMOVUPS           192(DX), Z15
 	VMINPS            Z6, Z0, Z6
 	VMINPS            Z9, Z0, Z9
 	VMINPS            Z12, Z0, Z12
@@ -5330,8 +5308,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
@@ -5366,14 +5344,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPS           (DX), Z6
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z12
-	VMOVUPS           192(DX), Z15
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z12
+	VMOVUPS           192(DX), Z15
 	VMINPS            Z6, Z0, Z6
 	VMINPS            Z9, Z0, Z9
 	VMINPS            Z12, Z0, Z12
@@ -5466,8 +5444,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS           (DX), Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z6
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
@@ -5500,8 +5478,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (DX), K1, Z6
 	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z6
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
@@ -5542,11 +5520,10 @@ TEXT ·vecCopyF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ n+56(FP), R8
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
-	SHLQ $0x02, SI
+	SHLQ $0x02, BX
 	SUBQ CX, SI
+	SHLQ $0x02, SI
 
 row:
 	MOVQ  R8, CX
@@ -5668,9 +5645,8 @@ TEXT ·vecSetF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS b+68(FP), Z0
 	MOVQ         SI, CX
 	ANDQ         $-16, CX
-	SHLQ         $0x02, CX
-	SHLQ         $0x02, DX
 	SUBQ         CX, DX
+	SHLQ         $0x02, DX
 
 row:
 	MOVQ  SI, CX
@@ -5767,9 +5743,8 @@ TEXT ·vecGatherRowsF32AVX512(SB), NOSPLIT, $0-57
 	MOVQ n+48(FP), R8
 	MOVQ R8, CX
 	ANDQ $-16, CX
-	SHLQ $0x02, CX
-	SHLQ $0x02, BX
 	SUBQ CX, BX
+	SHLQ $0x02, BX
 	SHLQ $0x02, SI
 	MOVQ index+16(FP), R11
 	MOVQ DX, R10
@@ -5916,9 +5891,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32)
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-76
+TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
@@ -6193,7 +6168,7 @@ addrow:
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	CMPQ          room+24(FP), $0x00
+	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
 	JNE           addkept
@@ -6783,7 +6758,7 @@ plainrow:
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
 	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	CMPQ          room+24(FP), $0x00
+	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
 	JNE           plainkept
@@ -7097,7 +7072,7 @@ plaintaken:
 	JNZ           plainrow
 
 rest:
-	CMPQ  room+24(FP), $0x00
+	CMPB  nt+76(FP), $0x00
 	JEQ   restkept
 	TESTQ $0x0000003f, R11
 	JNE   restkept
@@ -7742,12 +7717,12 @@ row:
 
 expmain:
 	PREFETCHT1       (R10)(R8*1)
-	VMAXPS           (R9)(R8*1), Z1, Z1
 	PREFETCHT1       64(R10)(R8*1)
-	VMAXPS           64(R9)(R8*1), Z1, Z1
 	PREFETCHT1       128(R10)(R8*1)
-	VMAXPS           128(R9)(R8*1), Z1, Z1
 	PREFETCHT1       192(R10)(R8*1)
+	VMAXPS           (R9)(R8*1), Z1, Z1
+	VMAXPS           64(R9)(R8*1), Z1, Z1
+	VMAXPS           128(R9)(R8*1), Z1, Z1
 	VMAXPS           192(R9)(R8*1), Z1, Z1
 	VMOVUPS          (BX)(R8*1), Z7
 	VMOVUPS          64(BX)(R8*1), Z10
@@ -7900,25 +7875,25 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 
 stripmain:
 	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8320(AX)(BX*1)
+	PREFETCHT1  8384(AX)(BX*1)
 	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  8256(DX)(BX*1)
+	PREFETCHT1  8320(DX)(BX*1)
+	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Z4
 	VMOVUPS     (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z0
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
 	VMOVUPS     64(AX)(BX*1), Z4
 	VMOVUPS     64(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z1
-	PREFETCHT1  8320(AX)(BX*1)
-	PREFETCHT1  8320(DX)(BX*1)
 	VMOVUPS     128(AX)(BX*1), Z4
 	VMOVUPS     128(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z2
-	PREFETCHT1  8384(AX)(BX*1)
-	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPS     192(AX)(BX*1), Z4
 	VMOVUPS     192(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -8541,9 +8516,9 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32)
+// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-92
+TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
 	MOVQ         lds+56(FP), DI
@@ -8732,7 +8707,7 @@ turned:
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          room+40(FP), $0x00
+	CMPB          nt+92(FP), $0x00
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
 	JNE           kept
@@ -8782,7 +8757,7 @@ nextshort:
 	VADDPS       Z12, Z1, Z1
 
 nextshifted:
-	CMPQ    room+40(FP), $0x00
+	CMPB    nt+92(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
@@ -9056,7 +9031,7 @@ bothwritten:
 	JMP  row
 
 alone:
-	CMPQ  room+40(FP), $0x00
+	CMPB  nt+92(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
 	JNE   alonekept
@@ -10524,6 +10499,10 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	JLT          ntdone
 
 nt:
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMOVAPS    Z2, Z9
 	VPADDD     Z5, Z2, Z11
 	VPADDD     Z6, Z2, Z13
@@ -10568,10 +10547,6 @@ nt:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -10601,6 +10576,10 @@ ntskip:
 	JLT  maindone
 
 main:
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMOVAPS    Z2, Z9
 	VPADDD     Z5, Z2, Z11
 	VPADDD     Z6, Z2, Z13
@@ -10645,10 +10624,6 @@ main:
 	VMOVUPS    64(DX)(BX*1), Z12
 	VMOVUPS    128(DX)(BX*1), Z14
 	VMOVUPS    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
 	VMULPS     Z0, Z10, Z10
 	VMULPS     Z0, Z12, Z12
 	VMULPS     Z0, Z14, Z14
@@ -10676,6 +10651,7 @@ maindone:
 	JLT  singledone
 
 single:
+	PREFETCHT0 2048(DX)(BX*1)
 	VMOVAPS    Z2, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VXORPS     Z7, Z6, Z6
@@ -10687,7 +10663,6 @@ single:
 	VXORPS     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS    (DX)(BX*1), Z7
-	PREFETCHT0 2048(DX)(BX*1)
 	VMULPS     Z0, Z7, Z7
 	VPCMPD     $0x02, Z6, Z1, K1
 	VMOVAPS.Z  Z7, K1, Z7
@@ -10704,6 +10679,7 @@ singledone:
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
+	PREFETCHT0 2048(DX)(BX*1)
 	VMOVAPS    Z2, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VXORPS     Z7, Z6, Z6
@@ -10715,7 +10691,6 @@ singledone:
 	VXORPS     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPS.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 2048(DX)(BX*1)
 	VMULPS     Z0, Z3, Z3
 	VPCMPD     $0x02, Z6, Z1, K2
 	VMOVAPS.Z  Z3, K2, Z3
@@ -10743,6 +10718,270 @@ DATA vecWeylf32avx512<>+52(SB)/4, $0xa708a81e
 DATA vecWeylf32avx512<>+56(SB)/4, $0x454021d7
 DATA vecWeylf32avx512<>+60(SB)/4, $0xe3779b90
 GLOBL vecWeylf32avx512<>(SB), RODATA|NOPTR, $64
+
+// func vecCopyColumnsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x02, BX
+	MOVQ CX, DI
+	SHLQ $0x02, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+16
+	JLT  short
+
+two:
+	VMOVUPS (DX), Z0
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF32AVX512(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	PREFETCHT1 128(DX)(R8*1)
+	PREFETCHT1 192(DX)(R8*1)
+	PREFETCHT1 256(DX)(R8*1)
+	PREFETCHT1 320(DX)(R8*1)
+	PREFETCHT1 384(DX)(R8*1)
+	PREFETCHT1 448(DX)(R8*1)
+	PREFETCHT1 512(DX)(R8*1)
+	PREFETCHT1 576(DX)(R8*1)
+	PREFETCHT1 640(DX)(R8*1)
+	PREFETCHT1 704(DX)(R8*1)
+	PREFETCHT1 768(DX)(R8*1)
+	PREFETCHT1 832(DX)(R8*1)
+	PREFETCHT1 896(DX)(R8*1)
+	PREFETCHT1 960(DX)(R8*1)
+	ADDQ       $+1024, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPS    (R10), Z0
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z4
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z5
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z6
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z7
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z8
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z9
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z10
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z11
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z12
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z13
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z14
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z15
+	ADDQ       SI, R10
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	TESTQ      DI, DI
+	JNE        nt
+	MOVQ       R9, R12
+	VMOVUPS    Z11, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z13, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z8, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z15, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z10, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z16, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z12, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z14, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z9, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z0, (R12)
+	JMP        stored
+
+nt:
+	MOVQ     R9, R12
+	VMOVNTPS Z11, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z13, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z15, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z10, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z16, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z12, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z14, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z9, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z0, (R12)
+
+stored:
+	ADDQ $+64, R9
+	SUBQ $+16, R11
+	JNZ  square
+	ADDQ $+64, CX
+	MOVQ BX, R9
+	SHLQ $0x04, R9
+	ADDQ R9, AX
+	SUBQ $+16, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
 
 // func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -11035,270 +11274,6 @@ onedone:
 	ADDQ CX, SI
 	SUBQ $+4, n+8(FP)
 	JG   keys
-	VZEROUPPER
-	RET
-
-// func vecCopyColumnsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX512F
-TEXT ·vecCopyColumnsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ lds+16(FP), BX
-	MOVQ m+24(FP), SI
-	MOVQ n+32(FP), CX
-	SHLQ $0x02, BX
-	MOVQ CX, DI
-	SHLQ $0x02, DI
-	LEAQ -64(DI), R8
-	CMPQ CX, $+16
-	JLT  short
-
-two:
-	VMOVUPS (DX), Z0
-	VMOVUPS (DX)(R8*1), Z1
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(R8*1)
-	ADDQ    BX, DX
-	ADDQ    DI, AX
-	DECQ    SI
-	JNZ     two
-	VZEROUPPER
-	RET
-
-short:
-	MOVQ  $0x00000001, R8
-	SHLQ  CL, R8
-	DECQ  R8
-	KMOVW R8, K1
-
-one:
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS   Z0, K1, (AX)
-	ADDQ      BX, DX
-	ADDQ      DI, AX
-	DECQ      SI
-	JNZ       one
-	VZEROUPPER
-	RET
-
-// func vecTransposeF32AVX512(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-57
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    next+16(FP), DX
-	MOVQ    ldd+24(FP), BX
-	MOVQ    lds+32(FP), SI
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, SI
-	MOVBQZX nt+56(FP), DI
-	XORQ    R8, R8
-
-columns:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ m+40(FP), R11
-
-square:
-	PREFETCHT1 (DX)(R8*1)
-	PREFETCHT1 64(DX)(R8*1)
-	PREFETCHT1 128(DX)(R8*1)
-	PREFETCHT1 192(DX)(R8*1)
-	PREFETCHT1 256(DX)(R8*1)
-	PREFETCHT1 320(DX)(R8*1)
-	PREFETCHT1 384(DX)(R8*1)
-	PREFETCHT1 448(DX)(R8*1)
-	PREFETCHT1 512(DX)(R8*1)
-	PREFETCHT1 576(DX)(R8*1)
-	PREFETCHT1 640(DX)(R8*1)
-	PREFETCHT1 704(DX)(R8*1)
-	PREFETCHT1 768(DX)(R8*1)
-	PREFETCHT1 832(DX)(R8*1)
-	PREFETCHT1 896(DX)(R8*1)
-	PREFETCHT1 960(DX)(R8*1)
-	ADDQ       $+1024, R8
-	CMPQ       R8, $+1024
-	JLT        fetched
-	XORQ       R8, R8
-	ADDQ       SI, DX
-
-fetched:
-	VMOVUPS    (R10), Z0
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z1
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z2
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z3
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z4
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z5
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z6
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z7
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z8
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z9
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z10
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z11
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z12
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z13
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z14
-	ADDQ       SI, R10
-	VMOVUPS    (R10), Z15
-	ADDQ       SI, R10
-	VUNPCKLPS  Z1, Z0, Z16
-	VUNPCKHPS  Z1, Z0, Z0
-	VUNPCKLPS  Z3, Z2, Z1
-	VUNPCKHPS  Z3, Z2, Z2
-	VUNPCKLPD  Z1, Z16, Z3
-	VUNPCKHPD  Z1, Z16, Z1
-	VUNPCKLPD  Z2, Z0, Z16
-	VUNPCKHPD  Z2, Z0, Z0
-	VUNPCKLPS  Z5, Z4, Z2
-	VUNPCKHPS  Z5, Z4, Z4
-	VUNPCKLPS  Z7, Z6, Z5
-	VUNPCKHPS  Z7, Z6, Z6
-	VUNPCKLPD  Z5, Z2, Z7
-	VUNPCKHPD  Z5, Z2, Z2
-	VUNPCKLPD  Z6, Z4, Z5
-	VUNPCKHPD  Z6, Z4, Z4
-	VUNPCKLPS  Z9, Z8, Z6
-	VUNPCKHPS  Z9, Z8, Z8
-	VUNPCKLPS  Z11, Z10, Z9
-	VUNPCKHPS  Z11, Z10, Z10
-	VUNPCKLPD  Z9, Z6, Z11
-	VUNPCKHPD  Z9, Z6, Z6
-	VUNPCKLPD  Z10, Z8, Z9
-	VUNPCKHPD  Z10, Z8, Z8
-	VUNPCKLPS  Z13, Z12, Z10
-	VUNPCKHPS  Z13, Z12, Z12
-	VUNPCKLPS  Z15, Z14, Z13
-	VUNPCKHPS  Z15, Z14, Z14
-	VUNPCKLPD  Z13, Z10, Z15
-	VUNPCKHPD  Z13, Z10, Z10
-	VUNPCKLPD  Z14, Z12, Z13
-	VUNPCKHPD  Z14, Z12, Z12
-	VSHUFF64X2 $0x88, Z7, Z3, Z14
-	VSHUFF64X2 $0x88, Z15, Z11, Z17
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VSHUFF64X2 $0xdd, Z15, Z11, Z7
-	VSHUFF64X2 $0x88, Z17, Z14, Z11
-	VSHUFF64X2 $0xdd, Z17, Z14, Z14
-	VSHUFF64X2 $0x88, Z7, Z3, Z15
-	VSHUFF64X2 $0xdd, Z7, Z3, Z3
-	VSHUFF64X2 $0x88, Z2, Z1, Z7
-	VSHUFF64X2 $0x88, Z10, Z6, Z17
-	VSHUFF64X2 $0xdd, Z2, Z1, Z1
-	VSHUFF64X2 $0xdd, Z10, Z6, Z2
-	VSHUFF64X2 $0x88, Z17, Z7, Z6
-	VSHUFF64X2 $0xdd, Z17, Z7, Z7
-	VSHUFF64X2 $0x88, Z2, Z1, Z10
-	VSHUFF64X2 $0xdd, Z2, Z1, Z1
-	VSHUFF64X2 $0x88, Z5, Z16, Z2
-	VSHUFF64X2 $0x88, Z13, Z9, Z17
-	VSHUFF64X2 $0xdd, Z5, Z16, Z5
-	VSHUFF64X2 $0xdd, Z13, Z9, Z9
-	VSHUFF64X2 $0x88, Z17, Z2, Z13
-	VSHUFF64X2 $0xdd, Z17, Z2, Z2
-	VSHUFF64X2 $0x88, Z9, Z5, Z16
-	VSHUFF64X2 $0xdd, Z9, Z5, Z5
-	VSHUFF64X2 $0x88, Z4, Z0, Z9
-	VSHUFF64X2 $0x88, Z12, Z8, Z17
-	VSHUFF64X2 $0xdd, Z4, Z0, Z0
-	VSHUFF64X2 $0xdd, Z12, Z8, Z4
-	VSHUFF64X2 $0x88, Z17, Z9, Z8
-	VSHUFF64X2 $0xdd, Z17, Z9, Z9
-	VSHUFF64X2 $0x88, Z4, Z0, Z12
-	VSHUFF64X2 $0xdd, Z4, Z0, Z0
-	TESTQ      DI, DI
-	JNE        nt
-	MOVQ       R9, R12
-	VMOVUPS    Z11, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z6, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z13, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z8, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z15, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z10, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z16, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z12, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z14, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z7, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z2, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z9, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z3, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z1, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z5, (R12)
-	ADDQ       BX, R12
-	VMOVUPS    Z0, (R12)
-	JMP        stored
-
-nt:
-	MOVQ     R9, R12
-	VMOVNTPS Z11, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z6, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z13, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z8, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z15, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z10, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z16, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z12, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z14, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z7, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z2, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z9, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z3, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z1, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z5, (R12)
-	ADDQ     BX, R12
-	VMOVNTPS Z0, (R12)
-
-stored:
-	ADDQ $+64, R9
-	SUBQ $+16, R11
-	JNZ  square
-	ADDQ $+64, CX
-	MOVQ BX, R9
-	SHLQ $0x04, R9
-	ADDQ R9, AX
-	SUBQ $+16, n+48(FP)
-	JNZ  columns
 	VZEROUPPER
 	RET
 

@@ -93,10 +93,10 @@ func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
 
 //go:noescape
-func vecSoftmaxF64AVX512(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64)
+func vecSoftmaxF64AVX512(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64, nt bool)
 
 //go:noescape
-func vecSoftmaxF64AVX2(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64)
+func vecSoftmaxF64AVX2(dst, src, y, room *float64, ldd, lds, ldy, m, n int, scale float64, nt bool)
 
 //go:noescape
 func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint32, nt bool)
@@ -231,10 +231,10 @@ func vecLayerNormF64AVX512(dst, src, gamma, beta *float64, ldd, lds, m, n int, e
 func vecLayerNormF64AVX2(dst, src, gamma, beta *float64, ldd, lds, m, n int, eps float64, nt bool)
 
 //go:noescape
-func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64)
+func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
 
 //go:noescape
-func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64)
+func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64, nt bool)
 
 //go:noescape
 func vecLayerNormBlockF64AVX512(dst, src, next, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)

@@ -14,11 +14,10 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+0(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -31,11 +30,11 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	VMOVUPD      (CX), Y1
 	VMOVUPD      32(CX), Y2
 	VMOVUPD      64(CX), Y3
-	PREFETCHT0   2112(CX)
 	VMOVUPD      96(CX), Y4
 	VMOVAPD      vecConstf64avx2<>+32(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+64(SB), Y6
@@ -283,8 +282,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y1
 	VMOVAPD      vecConstf64avx2<>+32(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+64(SB), Y3
 	VANDPD       Y2, Y1, Y2
@@ -362,11 +361,11 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	VMOVUPD      (CX), Y1
 	VMOVUPD      32(CX), Y2
 	VMOVUPD      64(CX), Y3
-	PREFETCHT0   2112(CX)
 	VMOVUPD      96(CX), Y4
 	VMOVAPD      vecConstf64avx2<>+32(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+64(SB), Y6
@@ -614,8 +613,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y1
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y1
 	VMOVAPD      vecConstf64avx2<>+32(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+64(SB), Y3
 	VANDPD       Y2, Y1, Y2
@@ -691,8 +690,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y1
-	VMASKMOVPD   (CX), Y1, Y2
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y1, Y2
 	VMOVAPD      vecConstf64avx2<>+32(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+64(SB), Y4
 	VANDPD       Y3, Y2, Y3
@@ -777,11 +776,10 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -794,10 +792,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0  2048(CX)
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y7
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2080(CX)
 	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
 	VANDPD      vecConstf64avx2<>+32(SB), Y7, Y8
 	VMINPD      Y3, Y0, Y3
@@ -914,8 +911,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD     (CX), Y2
 	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y2
 	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD      Y3, Y0, Y3
 	VMULPD      Y3, Y3, Y4
@@ -982,10 +979,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0  2048(CX)
 	VMOVUPD     (CX), Y2
 	VMOVUPD     32(CX), Y7
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2080(CX)
 	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
 	VANDPD      vecConstf64avx2<>+32(SB), Y7, Y8
 	VMINPD      Y3, Y0, Y3
@@ -1102,8 +1098,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD     (CX), Y2
 	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y2
 	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD      Y3, Y0, Y3
 	VMULPD      Y3, Y3, Y4
@@ -1168,8 +1164,8 @@ singledone:
 	SHLQ        $0x03, R8
 	SUBQ        R8, R9
 	VMOVUPS     (R9), Y2
-	VMASKMOVPD  (CX), Y2, Y3
 	PREFETCHT0  2048(CX)
+	VMASKMOVPD  (CX), Y2, Y3
 	VANDPD      vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD      Y4, Y0, Y4
 	VMULPD      Y4, Y4, Y5
@@ -1244,11 +1240,10 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -1261,10 +1256,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -1333,8 +1327,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y2
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMOVAPD      Y1, Y4
@@ -1377,10 +1371,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y3, Y0, Y3
@@ -1449,8 +1442,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y2
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y2
 	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VMOVAPD      Y1, Y4
@@ -1491,8 +1484,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX), Y2, Y3
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y2, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y0, Y4
 	VMOVAPD      Y1, Y5
@@ -1542,11 +1535,10 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -1665,11 +1657,10 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -1682,10 +1673,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1794,8 +1784,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -1858,10 +1848,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y4, Y2, Y4
@@ -1970,8 +1959,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
@@ -2032,8 +2021,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y3, Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
@@ -2106,11 +2095,10 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -2123,10 +2111,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
 	VMINPD       Y5, Y0, Y5
@@ -2193,8 +2180,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMAXPD       Y4, Y1, Y5
 	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
@@ -2236,10 +2223,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
 	VMINPD       Y5, Y0, Y5
@@ -2306,8 +2292,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMAXPD       Y4, Y1, Y5
 	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
@@ -2347,8 +2333,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
-	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y4, Y5
 	VMAXPD       Y5, Y1, Y6
 	VMINPD       Y6, Y0, Y6
 	VMOVAPD      Y3, Y7
@@ -2397,11 +2383,10 @@ TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD a+64(FP), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -2519,11 +2504,10 @@ TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD b+72(FP), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -2652,11 +2636,10 @@ TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ b+24(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
+	SHLQ $0x03, BX
 
 row:
 	VBROADCASTSD (R8), Y0
@@ -2789,13 +2772,12 @@ TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -2930,13 +2912,12 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, DX
 	SUBQ         R10, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R10, BX
-	SHLQ         $0x03, R9
+	SHLQ         $0x03, BX
 	SUBQ         R10, R9
+	SHLQ         $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -3084,13 +3065,12 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, DX
 	SUBQ         R10, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R10, BX
-	SHLQ         $0x03, R9
+	SHLQ         $0x03, BX
 	SUBQ         R10, R9
+	SHLQ         $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -3103,10 +3083,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3220,8 +3199,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y3
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
@@ -3287,10 +3266,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y3
 	VMOVUPD      32(CX), Y5
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y4
 	VMOVUPD      32(R8), Y6
 	VADDPD       Y4, Y3, Y3
@@ -3404,8 +3382,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y3
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y3
 	VMOVUPD      (R8), Y4
 	VADDPD       Y4, Y3, Y3
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
@@ -3469,8 +3447,8 @@ singledone:
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX), Y3, Y4
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y3, Y4
 	VMASKMOVPD   (R8), Y3, Y5
 	VADDPD       Y5, Y4, Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
@@ -3548,13 +3526,12 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, DX
 	SUBQ         R10, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R10, BX
-	SHLQ         $0x03, R9
+	SHLQ         $0x03, BX
 	SUBQ         R10, R9
+	SHLQ         $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -3567,10 +3544,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y5
 	VMOVUPD      32(R8), Y7
 	VADDPD       Y5, Y4, Y4
@@ -3642,8 +3618,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMOVUPD      (R8), Y5
 	VADDPD       Y5, Y4, Y4
 	VMAXPD       Y4, Y1, Y5
@@ -3688,10 +3664,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y6
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMOVUPD      (R8), Y5
 	VMOVUPD      32(R8), Y7
 	VADDPD       Y5, Y4, Y4
@@ -3763,8 +3738,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMOVUPD      (R8), Y5
 	VADDPD       Y5, Y4, Y4
 	VMAXPD       Y4, Y1, Y5
@@ -3807,8 +3782,8 @@ singledone:
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y4
-	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y4, Y5
 	VMASKMOVPD   (R8), Y4, Y6
 	VADDPD       Y6, Y5, Y5
 	VMAXPD       Y5, Y1, Y6
@@ -3865,13 +3840,12 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
-	SHLQ         $0x03, R10
-	SHLQ         $0x03, DX
 	SUBQ         R10, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R10, BX
-	SHLQ         $0x03, R9
+	SHLQ         $0x03, BX
 	SUBQ         R10, R9
+	SHLQ         $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -3884,10 +3858,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
 	VMINPD       Y5, Y0, Y5
@@ -3959,8 +3932,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMAXPD       Y4, Y1, Y5
 	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
@@ -4005,10 +3978,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMAXPD       Y4, Y1, Y5
 	VMAXPD       Y8, Y1, Y9
 	VMINPD       Y5, Y0, Y5
@@ -4080,8 +4052,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMAXPD       Y4, Y1, Y5
 	VMINPD       Y5, Y0, Y5
 	VMOVAPD      Y3, Y6
@@ -4124,8 +4096,8 @@ singledone:
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
 	VMOVUPS      (R11), Y4
-	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y4, Y5
 	VMAXPD       Y5, Y1, Y6
 	VMINPD       Y6, Y0, Y6
 	VMOVAPD      Y3, Y7
@@ -4178,13 +4150,12 @@ TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -4318,13 +4289,12 @@ TEXT ·vecSubF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -4458,13 +4428,12 @@ TEXT ·vecDivF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -4598,13 +4567,12 @@ TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -4738,13 +4706,12 @@ TEXT ·vecMaxFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -4761,82 +4728,82 @@ ntloop:
 	VMOVUPD    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, (AX)
+	VMOVUPD    Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
 	PREFETCHT1 12320(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
 	VMOVUPD    64(R8), Y1
 	PREFETCHT1 12352(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
 	PREFETCHT1 12384(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    Y0, 96(AX)
 	VMOVUPD    128(CX), Y0
 	VMOVUPD    128(R8), Y1
 	PREFETCHT1 12416(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    Y0, 128(AX)
 	VMOVUPD    160(CX), Y0
 	VMOVUPD    160(R8), Y1
 	PREFETCHT1 12448(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    Y0, 160(AX)
 	VMOVUPD    192(CX), Y0
 	VMOVUPD    192(R8), Y1
 	PREFETCHT1 12480(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    Y0, 192(AX)
 	VMOVUPD    224(CX), Y0
 	VMOVUPD    224(R8), Y1
 	PREFETCHT1 12512(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    Y0, 224(AX)
 	VMOVUPD    256(CX), Y0
 	VMOVUPD    256(R8), Y1
 	PREFETCHT1 12544(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    Y0, 256(AX)
 	VMOVUPD    288(CX), Y0
 	VMOVUPD    288(R8), Y1
 	PREFETCHT1 12576(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    Y0, 288(AX)
 	VMOVUPD    320(CX), Y0
 	VMOVUPD    320(R8), Y1
 	PREFETCHT1 12608(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    Y0, 320(AX)
 	VMOVUPD    352(CX), Y0
 	VMOVUPD    352(R8), Y1
 	PREFETCHT1 12640(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    Y0, 352(AX)
 	VMOVUPD    384(CX), Y0
 	VMOVUPD    384(R8), Y1
 	PREFETCHT1 12672(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    Y0, 384(AX)
 	VMOVUPD    416(CX), Y0
 	VMOVUPD    416(R8), Y1
 	PREFETCHT1 12704(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    Y0, 416(AX)
 	VMOVUPD    448(CX), Y0
 	VMOVUPD    448(R8), Y1
 	PREFETCHT1 12736(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    Y0, 448(AX)
 	VMOVUPD    480(CX), Y0
 	VMOVUPD    480(R8), Y1
 	PREFETCHT1 12768(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 480(AX)
+	VMOVUPD    Y0, 480(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, CX
@@ -4855,7 +4822,7 @@ ntsingleloop:
 	VMOVUPD    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VMAXPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, (AX)
+	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	ADDQ       $+32, R8
@@ -5011,13 +4978,12 @@ TEXT ·vecAddFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R9
 	MOVQ DI, R10
 	ANDQ $-4, R10
-	SHLQ $0x03, R10
-	SHLQ $0x03, DX
 	SUBQ R10, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R10, BX
-	SHLQ $0x03, R9
+	SHLQ $0x03, BX
 	SUBQ R10, R9
+	SHLQ $0x03, R9
 
 row:
 	MOVQ  DI, R10
@@ -5034,82 +5000,82 @@ ntloop:
 	VMOVUPD    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, (AX)
+	VMOVUPD    Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
 	PREFETCHT1 12320(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
 	VMOVUPD    64(R8), Y1
 	PREFETCHT1 12352(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
 	PREFETCHT1 12384(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    Y0, 96(AX)
 	VMOVUPD    128(CX), Y0
 	VMOVUPD    128(R8), Y1
 	PREFETCHT1 12416(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    Y0, 128(AX)
 	VMOVUPD    160(CX), Y0
 	VMOVUPD    160(R8), Y1
 	PREFETCHT1 12448(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    Y0, 160(AX)
 	VMOVUPD    192(CX), Y0
 	VMOVUPD    192(R8), Y1
 	PREFETCHT1 12480(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    Y0, 192(AX)
 	VMOVUPD    224(CX), Y0
 	VMOVUPD    224(R8), Y1
 	PREFETCHT1 12512(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    Y0, 224(AX)
 	VMOVUPD    256(CX), Y0
 	VMOVUPD    256(R8), Y1
 	PREFETCHT1 12544(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    Y0, 256(AX)
 	VMOVUPD    288(CX), Y0
 	VMOVUPD    288(R8), Y1
 	PREFETCHT1 12576(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    Y0, 288(AX)
 	VMOVUPD    320(CX), Y0
 	VMOVUPD    320(R8), Y1
 	PREFETCHT1 12608(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    Y0, 320(AX)
 	VMOVUPD    352(CX), Y0
 	VMOVUPD    352(R8), Y1
 	PREFETCHT1 12640(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    Y0, 352(AX)
 	VMOVUPD    384(CX), Y0
 	VMOVUPD    384(R8), Y1
 	PREFETCHT1 12672(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    Y0, 384(AX)
 	VMOVUPD    416(CX), Y0
 	VMOVUPD    416(R8), Y1
 	PREFETCHT1 12704(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    Y0, 416(AX)
 	VMOVUPD    448(CX), Y0
 	VMOVUPD    448(R8), Y1
 	PREFETCHT1 12736(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    Y0, 448(AX)
 	VMOVUPD    480(CX), Y0
 	VMOVUPD    480(R8), Y1
 	PREFETCHT1 12768(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, 480(AX)
+	VMOVUPD    Y0, 480(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, CX
@@ -5128,7 +5094,7 @@ ntsingleloop:
 	VMOVUPD    (R8), Y1
 	PREFETCHT1 12288(R8)
 	VADDPD     Y1, Y0, Y0
-	VMOVNTPD   Y0, (AX)
+	VMOVUPD    Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	ADDQ       $+32, R8
@@ -5286,11 +5252,10 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+3232(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -5303,10 +5268,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y5, Y3, Y5
@@ -5377,8 +5341,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
@@ -5422,10 +5386,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y8
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
 	VMINPD       Y5, Y3, Y5
@@ -5496,8 +5459,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
@@ -5539,8 +5502,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
-	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y4, Y5
 	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y6
 	VMINPD       Y6, Y3, Y6
 	VMULPD       Y6, Y6, Y7
@@ -5594,11 +5557,10 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
-	SHLQ         $0x03, R8
-	SHLQ         $0x03, DX
 	SUBQ         R8, DX
-	SHLQ         $0x03, BX
+	SHLQ         $0x03, DX
 	SUBQ         R8, BX
+	SHLQ         $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -5611,10 +5573,9 @@ row:
 	PCALIGN $64
 
 ntloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5675,8 +5636,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y3, Y5
@@ -5715,10 +5676,9 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y7
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2080(CX)
 	VMINPD       Y4, Y0, Y4
 	VMINPD       Y7, Y0, Y7
 	VMAXPD       Y4, Y1, Y4
@@ -5779,8 +5739,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD      (CX), Y4
 	PREFETCHT0   2048(CX)
+	VMOVUPD      (CX), Y4
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVAPD      Y3, Y5
@@ -5817,8 +5777,8 @@ singledone:
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
 	VMOVUPS      (R9), Y4
-	VMASKMOVPD   (CX), Y4, Y5
 	PREFETCHT0   2048(CX)
+	VMASKMOVPD   (CX), Y4, Y5
 	VMINPD       Y5, Y0, Y5
 	VMAXPD       Y5, Y1, Y5
 	VMOVAPD      Y3, Y6
@@ -5863,11 +5823,10 @@ TEXT ·vecCopyF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ n+56(FP), DI
 	MOVQ DI, R8
 	ANDQ $-4, R8
-	SHLQ $0x03, R8
-	SHLQ $0x03, DX
 	SUBQ R8, DX
-	SHLQ $0x03, BX
+	SHLQ $0x03, DX
 	SUBQ R8, BX
+	SHLQ $0x03, BX
 
 row:
 	MOVQ  DI, R8
@@ -5973,9 +5932,8 @@ TEXT ·vecSetF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD b+72(FP), Y0
 	MOVQ         BX, SI
 	ANDQ         $-4, SI
-	SHLQ         $0x03, SI
-	SHLQ         $0x03, CX
 	SUBQ         SI, CX
+	SHLQ         $0x03, CX
 
 row:
 	MOVQ  BX, SI
@@ -6064,9 +6022,8 @@ TEXT ·vecGatherRowsF64AVX2(SB), NOSPLIT, $0-57
 	MOVQ n+48(FP), DI
 	MOVQ DI, R8
 	ANDQ $-4, R8
-	SHLQ $0x03, R8
-	SHLQ $0x03, DX
 	SUBQ R8, DX
+	SHLQ $0x03, DX
 	SHLQ $0x03, BX
 	MOVQ index+16(FP), R11
 	MOVQ CX, R10
@@ -6189,9 +6146,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         dst+0(FP), AX
@@ -6511,7 +6468,7 @@ addrow:
 	CMOVQEQ      DX, DI
 	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
-	CMPQ         room+24(FP), $0x00
+	CMPB         nt+80(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
 	JNE          addkept
@@ -7244,7 +7201,7 @@ plainrow:
 	CMOVQEQ      DX, DI
 	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
 	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
-	CMPQ         room+24(FP), $0x00
+	CMPB         nt+80(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
 	JNE          plainkept
@@ -7658,7 +7615,7 @@ plaintaken:
 	JNZ          plainrow
 
 rest:
-	CMPQ  room+24(FP), $0x00
+	CMPB  nt+80(FP), $0x00
 	JEQ   restkept
 	TESTQ $0x0000003f, R10
 	JNE   restkept
@@ -8369,12 +8326,10 @@ row:
 
 expmain:
 	PREFETCHT1  (R10)(R8*1)
-	VMAXPD      (R9)(R8*1), Y3, Y3
-	PREFETCHT1  32(R10)(R8*1)
-	VMAXPD      32(R9)(R8*1), Y3, Y3
 	PREFETCHT1  64(R10)(R8*1)
+	VMAXPD      (R9)(R8*1), Y3, Y3
+	VMAXPD      32(R9)(R8*1), Y3, Y3
 	VMAXPD      64(R9)(R8*1), Y3, Y3
-	PREFETCHT1  96(R10)(R8*1)
 	VMAXPD      96(R9)(R8*1), Y3, Y3
 	VMOVUPD     (DX)(R8*1), Y9
 	VMOVUPD     32(DX)(R8*1), Y12
@@ -8587,25 +8542,21 @@ TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
 
 stripmain:
 	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8256(AX)(BX*1)
 	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Y4
 	VMOVUPD     (CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y0
-	PREFETCHT1  8224(AX)(BX*1)
-	PREFETCHT1  8224(CX)(BX*1)
 	VMOVUPD     32(AX)(BX*1), Y4
 	VMOVUPD     32(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y1
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8256(CX)(BX*1)
 	VMOVUPD     64(AX)(BX*1), Y4
 	VMOVUPD     64(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y2
-	PREFETCHT1  8288(AX)(BX*1)
-	PREFETCHT1  8288(CX)(BX*1)
 	VMOVUPD     96(AX)(BX*1), Y4
 	VMOVUPD     96(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
@@ -8832,9 +8783,7 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VSUBPD      Y1, Y8, Y8
 	VADDPD      Y8, Y2, Y2
@@ -9044,9 +8993,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -9197,9 +9144,9 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-96
+TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-97
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         lds+56(FP), SI
@@ -9369,7 +9316,7 @@ turned:
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+72(FP)
 	JZ           alone
-	CMPQ         room+40(FP), $0x00
+	CMPB         nt+96(FP), $0x00
 	JEQ          kept
 	TESTQ        $0x0000003f, AX
 	JNE          kept
@@ -9411,7 +9358,7 @@ nextshort:
 	VADDPD       Y8, Y1, Y1
 
 nextshifted:
-	CMPQ    room+40(FP), $0x00
+	CMPB    nt+96(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
@@ -9427,12 +9374,8 @@ nextshifted:
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
 	PREFETCHT1  8192(R11)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
-	PREFETCHT1  8224(R11)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
 	PREFETCHT1  8256(R11)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
-	PREFETCHT1  8288(R11)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VMOVUPD     (R11)(DI*1), Y9
 	VADDPD      Y9, Y8, Y8
@@ -9560,12 +9503,8 @@ bothkept:
 bothmain:
 	PREFETCHT0  (BX)(DI*1)
 	PREFETCHT0  2048(R11)(DI*1)
-	PREFETCHT0  32(BX)(DI*1)
-	PREFETCHT0  2080(R11)(DI*1)
 	PREFETCHT0  64(BX)(DI*1)
 	PREFETCHT0  2112(R11)(DI*1)
-	PREFETCHT0  96(BX)(DI*1)
-	PREFETCHT0  2144(R11)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VMOVUPD     (R11)(DI*1), Y9
 	VADDPD      Y9, Y8, Y8
@@ -9685,7 +9624,7 @@ bothwritten:
 	JMP  row
 
 alone:
-	CMPQ  room+40(FP), $0x00
+	CMPB  nt+96(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
 	JNE   alonekept
@@ -9696,9 +9635,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -9776,9 +9713,7 @@ alonekept:
 
 alonemain:
 	PREFETCHT1  (DX)(DI*1)
-	PREFETCHT1  32(DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	PREFETCHT1  96(DX)(DI*1)
 	VMOVUPD     (CX)(DI*1), Y1
 	VMOVUPD     (R9)(DI*1), Y2
 	VSUBPD      Y6, Y1, Y1
@@ -9963,9 +9898,7 @@ together:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  32(BX)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  96(BX)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y4, Y1
 	VMOVUPD     32(DX)(DI*1), Y4
@@ -10125,9 +10058,7 @@ alone:
 
 alonentmain:
 	PREFETCHT1 (DX)(DI*1)
-	PREFETCHT1 32(DX)(DI*1)
 	PREFETCHT1 64(DX)(DI*1)
-	PREFETCHT1 96(DX)(DI*1)
 	VMOVUPD    (CX)(DI*1), Y1
 	VMOVUPD    (R9)(DI*1), Y3
 	VMULPD     Y2, Y1, Y1
@@ -10280,29 +10211,17 @@ TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-88
 
 bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y7
 	VSUBPD      Y0, Y7, Y7
 	VADDPD      Y7, Y1, Y1
@@ -10626,29 +10545,17 @@ take:
 
 takemain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y5
 	VSUBPD      Y0, Y5, Y5
 	VADDPD      Y5, Y1, Y1
@@ -11037,29 +10944,17 @@ TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-88
 
 bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y5
 	VFMADD231PD Y5, Y5, Y2
 	VMOVUPD     32(DX)(BX*1), Y5
@@ -11278,29 +11173,17 @@ take:
 
 takemain:
 	PREFETCHT1  7168(DX)(BX*1)
-	PREFETCHT1  7200(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
-	PREFETCHT1  7264(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
-	PREFETCHT1  7328(DX)(BX*1)
 	PREFETCHT1  7360(DX)(BX*1)
-	PREFETCHT1  7392(DX)(BX*1)
 	PREFETCHT1  7424(DX)(BX*1)
-	PREFETCHT1  7456(DX)(BX*1)
 	PREFETCHT1  7488(DX)(BX*1)
-	PREFETCHT1  7520(DX)(BX*1)
 	PREFETCHT1  7552(DX)(BX*1)
-	PREFETCHT1  7584(DX)(BX*1)
 	PREFETCHT1  7616(DX)(BX*1)
-	PREFETCHT1  7648(DX)(BX*1)
 	PREFETCHT1  7680(DX)(BX*1)
-	PREFETCHT1  7712(DX)(BX*1)
 	PREFETCHT1  7744(DX)(BX*1)
-	PREFETCHT1  7776(DX)(BX*1)
 	PREFETCHT1  7808(DX)(BX*1)
-	PREFETCHT1  7840(DX)(BX*1)
 	PREFETCHT1  7872(DX)(BX*1)
-	PREFETCHT1  7904(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y4
 	VFMADD231PD Y4, Y4, Y2
 	VMOVUPD     32(DX)(BX*1), Y4
@@ -11588,6 +11471,7 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	JLT          ntdone
 
 nt:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPD    Y2, Y7
 	VPADDD     Y5, Y2, Y9
 	VPSRLD     $0x10, Y7, Y8
@@ -11610,8 +11494,6 @@ nt:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -11633,6 +11515,7 @@ ntskip:
 	JLT  maindone
 
 main:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPD    Y2, Y7
 	VPADDD     Y5, Y2, Y9
 	VPSRLD     $0x10, Y7, Y8
@@ -11655,8 +11538,6 @@ main:
 	VPSRLD     $0x01, Y9, Y9
 	VMOVUPD    (CX)(BX*1), Y8
 	VMOVUPD    32(CX)(BX*1), Y10
-	PREFETCHT0 2048(CX)(BX*1)
-	PREFETCHT0 2080(CX)(BX*1)
 	VMULPD     Y0, Y8, Y8
 	VMULPD     Y0, Y10, Y10
 	VPCMPGTQ   Y7, Y1, Y7
@@ -11676,6 +11557,7 @@ maindone:
 	JLT  singledone
 
 single:
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPD    Y2, Y6
 	VPSRLD     $0x10, Y6, Y7
 	VXORPD     Y7, Y6, Y6
@@ -11687,7 +11569,6 @@ single:
 	VXORPD     Y7, Y6, Y6
 	VPSRLD     $0x01, Y6, Y6
 	VMOVUPD    (CX)(BX*1), Y7
-	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y7, Y7
 	VPCMPGTQ   Y6, Y1, Y6
 	VANDNPD    Y7, Y6, Y7
@@ -11704,6 +11585,7 @@ singledone:
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
 	VMOVUPS    (SI), Y6
+	PREFETCHT0 2048(CX)(BX*1)
 	VMOVAPD    Y2, Y7
 	VPSRLD     $0x10, Y7, Y8
 	VXORPD     Y8, Y7, Y7
@@ -11715,7 +11597,6 @@ singledone:
 	VXORPD     Y3, Y7, Y7
 	VPSRLD     $0x01, Y7, Y7
 	VMASKMOVPD (CX)(BX*1), Y6, Y3
-	PREFETCHT0 2048(CX)(BX*1)
 	VMULPD     Y0, Y3, Y3
 	VPCMPGTQ   Y7, Y1, Y0
 	VANDNPD    Y3, Y0, Y3
@@ -11731,6 +11612,128 @@ DATA vecWeylf64avx2<>+8(SB)/8, $0x000000003c6ef372
 DATA vecWeylf64avx2<>+16(SB)/8, $0x00000000daa66d2b
 DATA vecWeylf64avx2<>+24(SB)/8, $0x0000000078dde6e4
 GLOBL vecWeylf64avx2<>(SB), RODATA|NOPTR, $32
+
+// func vecCopyColumnsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX
+TEXT ·vecCopyColumnsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHLQ $0x03, DX
+	MOVQ SI, DI
+	SHLQ $0x03, DI
+	LEAQ -32(DI), R8
+	CMPQ SI, $+4
+	JLT  short
+
+two:
+	VMOVUPD (CX), Y0
+	VMOVUPD (CX)(R8*1), Y1
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, (AX)(R8*1)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    BX
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	LEAQ    vecMaskf64avx2<>+32(SB), R8
+	SHLQ    $0x03, SI
+	SUBQ    SI, R8
+	VMOVUPS (R8), Y0
+
+one:
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DX, CX
+	ADDQ       DI, AX
+	DECQ       BX
+	JNZ        one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF64AVX2(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, MMX+
+TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	ADDQ       $+128, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPD    (R10), Y0
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y1
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Y3
+	ADDQ       SI, R10
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	TESTQ      DI, DI
+	JNE        nt
+	MOVQ       R9, R12
+	VMOVUPD    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y4, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Y0, (R12)
+	JMP        stored
+
+nt:
+	MOVQ     R9, R12
+	VMOVNTPD Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y4, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y0, (R12)
+
+stored:
+	ADDQ $+32, R9
+	SUBQ $+4, R11
+	JNZ  square
+	ADDQ $+32, CX
+	MOVQ BX, R9
+	SHLQ $0x02, R9
+	ADDQ R9, AX
+	SUBQ $+4, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
 
 // func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
 // Requires: AVX, FMA3, MMX+
@@ -11947,128 +11950,6 @@ onedone:
 	ADDQ DI, BX
 	SUBQ $+4, n+8(FP)
 	JG   keys
-	VZEROUPPER
-	RET
-
-// func vecCopyColumnsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX
-TEXT ·vecCopyColumnsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ lds+16(FP), DX
-	MOVQ m+24(FP), BX
-	MOVQ n+32(FP), SI
-	SHLQ $0x03, DX
-	MOVQ SI, DI
-	SHLQ $0x03, DI
-	LEAQ -32(DI), R8
-	CMPQ SI, $+4
-	JLT  short
-
-two:
-	VMOVUPD (CX), Y0
-	VMOVUPD (CX)(R8*1), Y1
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, (AX)(R8*1)
-	ADDQ    DX, CX
-	ADDQ    DI, AX
-	DECQ    BX
-	JNZ     two
-	VZEROUPPER
-	RET
-
-short:
-	LEAQ    vecMaskf64avx2<>+32(SB), R8
-	SHLQ    $0x03, SI
-	SUBQ    SI, R8
-	VMOVUPS (R8), Y0
-
-one:
-	VMASKMOVPD (CX), Y0, Y1
-	VMASKMOVPD Y1, Y0, (AX)
-	ADDQ       DX, CX
-	ADDQ       DI, AX
-	DECQ       BX
-	JNZ        one
-	VZEROUPPER
-	RET
-
-// func vecTransposeF64AVX2(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, MMX+
-TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-57
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    next+16(FP), DX
-	MOVQ    ldd+24(FP), BX
-	MOVQ    lds+32(FP), SI
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, SI
-	MOVBQZX nt+56(FP), DI
-	XORQ    R8, R8
-
-columns:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ m+40(FP), R11
-
-square:
-	PREFETCHT1 (DX)(R8*1)
-	PREFETCHT1 64(DX)(R8*1)
-	ADDQ       $+128, R8
-	CMPQ       R8, $+1024
-	JLT        fetched
-	XORQ       R8, R8
-	ADDQ       SI, DX
-
-fetched:
-	VMOVUPD    (R10), Y0
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y1
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y2
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y3
-	ADDQ       SI, R10
-	VUNPCKLPD  Y1, Y0, Y4
-	VUNPCKHPD  Y1, Y0, Y0
-	VUNPCKLPD  Y3, Y2, Y1
-	VUNPCKHPD  Y3, Y2, Y2
-	VPERM2F128 $0x20, Y1, Y4, Y3
-	VPERM2F128 $0x31, Y1, Y4, Y1
-	VPERM2F128 $0x20, Y2, Y0, Y4
-	VPERM2F128 $0x31, Y2, Y0, Y0
-	TESTQ      DI, DI
-	JNE        nt
-	MOVQ       R9, R12
-	VMOVUPD    Y3, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y4, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y1, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y0, (R12)
-	JMP        stored
-
-nt:
-	MOVQ     R9, R12
-	VMOVNTPD Y3, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Y4, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Y1, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Y0, (R12)
-
-stored:
-	ADDQ $+32, R9
-	SUBQ $+4, R11
-	JNZ  square
-	ADDQ $+32, CX
-	MOVQ BX, R9
-	SHLQ $0x02, R9
-	ADDQ R9, AX
-	SUBQ $+4, n+48(FP)
-	JNZ  columns
 	VZEROUPPER
 	RET
 

@@ -20,11 +20,10 @@ TEXT ·vecExpF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+48(SB), Z6
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -37,14 +36,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z7
-	VMOVUPD          64(DX), Z9
-	VMOVUPD          128(DX), Z11
-	VMOVUPD          192(DX), Z13
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z7
+	VMOVUPD          64(DX), Z9
+	VMOVUPD          128(DX), Z11
+	VMOVUPD          192(DX), Z13
 	VMINPD           Z7, Z0, Z7
 	VMINPD           Z9, Z0, Z9
 	VMINPD           Z11, Z0, Z11
@@ -141,8 +140,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z7
 	VMINPD           Z7, Z0, Z7
 	VMAXPD           Z7, Z1, Z7
 	VMOVAPD          Z2, Z8
@@ -178,14 +177,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z7
-	VMOVUPD          64(DX), Z9
-	VMOVUPD          128(DX), Z11
-	VMOVUPD          192(DX), Z13
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z7
+	VMOVUPD          64(DX), Z9
+	VMOVUPD          128(DX), Z11
+	VMOVUPD          192(DX), Z13
 	VMINPD           Z7, Z0, Z7
 	VMINPD           Z9, Z0, Z9
 	VMINPD           Z11, Z0, Z11
@@ -282,8 +281,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z7
 	VMINPD           Z7, Z0, Z7
 	VMAXPD           Z7, Z1, Z7
 	VMOVAPD          Z2, Z8
@@ -317,8 +316,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPD.Z        (DX), K1, Z7
 	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (DX), K1, Z7
 	VMINPD           Z7, Z0, Z7
 	VMAXPD           Z7, Z1, Z7
 	VMOVAPD          Z2, Z8
@@ -362,11 +361,10 @@ TEXT ·vecErfF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -379,14 +377,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z2
-	VMOVUPD          64(DX), Z7
-	VMOVUPD          128(DX), Z12
-	VMOVUPD          192(DX), Z17
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z2
+	VMOVUPD          64(DX), Z7
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z17
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -599,8 +597,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -665,14 +663,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z2
-	VMOVUPD          64(DX), Z7
-	VMOVUPD          128(DX), Z12
-	VMOVUPD          192(DX), Z17
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z2
+	VMOVUPD          64(DX), Z7
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z17
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z7, Z8
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -885,8 +883,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -949,8 +947,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPD.Z        (DX), K1, Z2
 	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (DX), K1, Z2
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z2, Z3
 	VMINPD           Z3, Z0, Z3
 	VMULPD           Z3, Z3, Z4
@@ -1026,11 +1024,10 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -1043,14 +1040,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z5
-	VMOVUPD           64(DX), Z9
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z5
+	VMOVUPD           64(DX), Z9
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z17
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1167,8 +1164,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z5
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
 	VMINPD            Z6, Z0, Z6
 	VMOVAPD           Z1, Z7
@@ -1209,14 +1206,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z5
-	VMOVUPD           64(DX), Z9
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z17
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z5
+	VMOVUPD           64(DX), Z9
+	VMOVUPD           128(DX), Z13
+	VMOVUPD           192(DX), Z17
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1333,8 +1330,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z5
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
 	VMINPD            Z6, Z0, Z6
 	VMOVAPD           Z1, Z7
@@ -1373,8 +1370,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z5
 	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (DX), K1, Z5
 	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
 	VMINPD            Z6, Z0, Z6
 	VMOVAPD           Z1, Z7
@@ -1422,11 +1419,10 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -1569,11 +1565,10 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -1586,14 +1581,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z8
-	VMOVUPD          128(DX), Z13
-	VMOVUPD          192(DX), Z18
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z13
+	VMOVUPD          192(DX), Z18
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -1798,8 +1793,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -1862,14 +1857,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z8
-	VMOVUPD          128(DX), Z13
-	VMOVUPD          192(DX), Z18
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z13
+	VMOVUPD          192(DX), Z18
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z13, Z14
@@ -2074,8 +2069,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2136,8 +2131,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPD.Z        (DX), K1, Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (DX), K1, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
@@ -2210,11 +2205,10 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -2227,14 +2221,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z12
-	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	VMAXPD            Z4, Z1, Z5
 	VMAXPD            Z8, Z1, Z9
 	VMAXPD            Z12, Z1, Z13
@@ -2375,8 +2369,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -2423,14 +2417,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z12
-	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	VMAXPD            Z4, Z1, Z5
 	VMAXPD            Z8, Z1, Z9
 	VMAXPD            Z12, Z1, Z13
@@ -2571,8 +2565,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -2617,8 +2611,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (DX), K1, Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -2672,11 +2666,10 @@ TEXT ·vecScaleF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD a+64(FP), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -2818,11 +2811,10 @@ TEXT ·vecAffineF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD b+72(FP), Z1
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -2983,11 +2975,10 @@ TEXT ·vecAffineRowsF64AVX512(SB), NOSPLIT, $0-65
 	MOVQ b+24(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
+	SHLQ $0x03, SI
 
 row:
 	VBROADCASTSD (R9), Z0
@@ -3152,13 +3143,12 @@ TEXT ·vecAddF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -3325,13 +3315,12 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
-	SHLQ         $0x03, R10
+	SHLQ         $0x03, SI
 	SUBQ         CX, R10
+	SHLQ         $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -3519,13 +3508,12 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
-	SHLQ         $0x03, R10
+	SHLQ         $0x03, SI
 	SUBQ         CX, R10
+	SHLQ         $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -3538,14 +3526,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z5
-	VMOVUPD          128(DX), Z7
-	VMOVUPD          192(DX), Z9
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          128(DX), Z7
+	VMOVUPD          192(DX), Z9
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -3759,8 +3747,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z3
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -3826,14 +3814,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z3
-	VMOVUPD          64(DX), Z5
-	VMOVUPD          128(DX), Z7
-	VMOVUPD          192(DX), Z9
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z3
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          128(DX), Z7
+	VMOVUPD          192(DX), Z9
 	VMOVUPD          (R9), Z4
 	VMOVUPD          64(R9), Z6
 	VMOVUPD          128(R9), Z8
@@ -4047,8 +4035,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z3
 	VMOVUPD          (R9), Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4112,8 +4100,8 @@ singledone:
 	SHLQ             CL, R11
 	DECQ             R11
 	KMOVW            R11, K1
-	VMOVUPD.Z        (DX), K1, Z3
 	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (DX), K1, Z3
 	VMOVUPD.Z        (R9), K1, Z4
 	VADDPD           Z4, Z3, Z3
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
@@ -4191,13 +4179,12 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
-	SHLQ         $0x03, R10
+	SHLQ         $0x03, SI
 	SUBQ         CX, R10
+	SHLQ         $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -4210,14 +4197,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z6
-	VMOVUPD           128(DX), Z8
-	VMOVUPD           192(DX), Z10
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z8
+	VMOVUPD           192(DX), Z10
 	VMOVUPD           (R9), Z5
 	VMOVUPD           64(R9), Z7
 	VMOVUPD           128(R9), Z9
@@ -4367,8 +4354,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMOVUPD           (R9), Z5
 	VADDPD            Z5, Z4, Z4
 	VMAXPD            Z4, Z1, Z5
@@ -4418,14 +4405,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z6
-	VMOVUPD           128(DX), Z8
-	VMOVUPD           192(DX), Z10
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z6
+	VMOVUPD           128(DX), Z8
+	VMOVUPD           192(DX), Z10
 	VMOVUPD           (R9), Z5
 	VMOVUPD           64(R9), Z7
 	VMOVUPD           128(R9), Z9
@@ -4575,8 +4562,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMOVUPD           (R9), Z5
 	VADDPD            Z5, Z4, Z4
 	VMAXPD            Z4, Z1, Z5
@@ -4624,8 +4611,8 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (DX), K1, Z4
 	VMOVUPD.Z         (R9), K1, Z5
 	VADDPD            Z5, Z4, Z4
 	VMAXPD            Z4, Z1, Z5
@@ -4687,13 +4674,12 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
-	SHLQ         $0x03, R10
+	SHLQ         $0x03, SI
 	SUBQ         CX, R10
+	SHLQ         $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -4706,14 +4692,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z12
-	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	VMAXPD            Z4, Z1, Z5
 	VMAXPD            Z8, Z1, Z9
 	VMAXPD            Z12, Z1, Z13
@@ -4863,8 +4849,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -4914,14 +4900,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z8
-	VMOVUPD           128(DX), Z12
-	VMOVUPD           192(DX), Z16
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z8
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z16
 	VMAXPD            Z4, Z1, Z5
 	VMAXPD            Z8, Z1, Z9
 	VMAXPD            Z12, Z1, Z13
@@ -5071,8 +5057,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -5120,8 +5106,8 @@ singledone:
 	SHLQ              CL, R11
 	DECQ              R11
 	KMOVW             R11, K1
-	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (DX), K1, Z4
 	VMAXPD            Z4, Z1, Z5
 	VMINPD            Z5, Z0, Z5
 	VMOVAPD           Z3, Z6
@@ -5179,13 +5165,12 @@ TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -5351,13 +5336,12 @@ TEXT ·vecSubF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -5523,13 +5507,12 @@ TEXT ·vecDivF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -5695,13 +5678,12 @@ TEXT ·vecMaxF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -5867,13 +5849,12 @@ TEXT ·vecMaxFarF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -5890,42 +5871,42 @@ ntloop:
 	VMOVUPD    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, (AX)
+	VMOVUPD    Z0, (AX)
 	VMOVUPD    64(DX), Z0
 	VMOVUPD    64(R9), Z1
 	PREFETCHT1 12352(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 64(AX)
+	VMOVUPD    Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
 	VMOVUPD    128(R9), Z1
 	PREFETCHT1 12416(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 128(AX)
+	VMOVUPD    Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
 	VMOVUPD    192(R9), Z1
 	PREFETCHT1 12480(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 192(AX)
+	VMOVUPD    Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
 	VMOVUPD    256(R9), Z1
 	PREFETCHT1 12544(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 256(AX)
+	VMOVUPD    Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
 	VMOVUPD    320(R9), Z1
 	PREFETCHT1 12608(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 320(AX)
+	VMOVUPD    Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
 	VMOVUPD    384(R9), Z1
 	PREFETCHT1 12672(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 384(AX)
+	VMOVUPD    Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
 	VMOVUPD    448(R9), Z1
 	PREFETCHT1 12736(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 448(AX)
+	VMOVUPD    Z0, 448(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -5944,7 +5925,7 @@ ntsingleloop:
 	VMOVUPD    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VMAXPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, (AX)
+	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
@@ -6060,13 +6041,12 @@ TEXT ·vecAddFarF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldy+40(FP), R10
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
-	SHLQ $0x03, R10
+	SHLQ $0x03, SI
 	SUBQ CX, R10
+	SHLQ $0x03, R10
 
 row:
 	MOVQ  R8, CX
@@ -6083,42 +6063,42 @@ ntloop:
 	VMOVUPD    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, (AX)
+	VMOVUPD    Z0, (AX)
 	VMOVUPD    64(DX), Z0
 	VMOVUPD    64(R9), Z1
 	PREFETCHT1 12352(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 64(AX)
+	VMOVUPD    Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
 	VMOVUPD    128(R9), Z1
 	PREFETCHT1 12416(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 128(AX)
+	VMOVUPD    Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
 	VMOVUPD    192(R9), Z1
 	PREFETCHT1 12480(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 192(AX)
+	VMOVUPD    Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
 	VMOVUPD    256(R9), Z1
 	PREFETCHT1 12544(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 256(AX)
+	VMOVUPD    Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
 	VMOVUPD    320(R9), Z1
 	PREFETCHT1 12608(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 320(AX)
+	VMOVUPD    Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
 	VMOVUPD    384(R9), Z1
 	PREFETCHT1 12672(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 384(AX)
+	VMOVUPD    Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
 	VMOVUPD    448(R9), Z1
 	PREFETCHT1 12736(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, 448(AX)
+	VMOVUPD    Z0, 448(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
@@ -6137,7 +6117,7 @@ ntsingleloop:
 	VMOVUPD    (R9), Z1
 	PREFETCHT1 12288(R9)
 	VADDPD     Z1, Z0, Z0
-	VMOVNTPD   Z0, (AX)
+	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
 	ADDQ       $+64, R9
@@ -6255,11 +6235,10 @@ TEXT ·vecGeluTanhF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+784(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -6272,14 +6251,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD          (DX), Z4
-	VMOVUPD          64(DX), Z8
-	VMOVUPD          128(DX), Z12
-	VMOVUPD          192(DX), Z16
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z4
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z16
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -6432,8 +6411,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD          (DX), Z4
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
@@ -6483,14 +6462,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD          (DX), Z4
-	VMOVUPD          64(DX), Z8
-	VMOVUPD          128(DX), Z12
-	VMOVUPD          192(DX), Z16
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	PREFETCHT0       2176(DX)
 	PREFETCHT0       2240(DX)
+	VMOVUPD          (DX), Z4
+	VMOVUPD          64(DX), Z8
+	VMOVUPD          128(DX), Z12
+	VMOVUPD          192(DX), Z16
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z8, Z9
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z12, Z13
@@ -6643,8 +6622,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD          (DX), Z4
 	PREFETCHT0       2048(DX)
+	VMOVUPD          (DX), Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
@@ -6692,8 +6671,8 @@ singledone:
 	SHLQ             CL, R9
 	DECQ             R9
 	KMOVW            R9, K1
-	VMOVUPD.Z        (DX), K1, Z4
 	PREFETCHT0       2048(DX)
+	VMOVUPD.Z        (DX), K1, Z4
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
@@ -6753,11 +6732,10 @@ TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, BX
 	SUBQ         CX, BX
-	SHLQ         $0x03, SI
+	SHLQ         $0x03, BX
 	SUBQ         CX, SI
+	SHLQ         $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -6770,14 +6748,14 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z7
-	VMOVUPD           128(DX), Z10
-	VMOVUPD           192(DX), Z13
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z13
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -6910,8 +6888,8 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VMOVAPD           Z3, Z5
@@ -6956,14 +6934,14 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VMOVUPD           (DX), Z4
-	VMOVUPD           64(DX), Z7
-	VMOVUPD           128(DX), Z10
-	VMOVUPD           192(DX), Z13
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
+	VMOVUPD           (DX), Z4
+	VMOVUPD           64(DX), Z7
+	VMOVUPD           128(DX), Z10
+	VMOVUPD           192(DX), Z13
 	VMINPD            Z4, Z0, Z4
 	VMINPD            Z7, Z0, Z7
 	VMINPD            Z10, Z0, Z10
@@ -7096,8 +7074,8 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD           (DX), Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD           (DX), Z4
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VMOVAPD           Z3, Z5
@@ -7140,8 +7118,8 @@ singledone:
 	SHLQ              CL, R9
 	DECQ              R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (DX), K1, Z4
 	PREFETCHT0        2048(DX)
+	VMOVUPD.Z         (DX), K1, Z4
 	VMINPD            Z4, Z0, Z4
 	VMAXPD            Z4, Z1, Z4
 	VMOVAPD           Z3, Z5
@@ -7192,11 +7170,10 @@ TEXT ·vecCopyF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ n+56(FP), R8
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
-	SHLQ $0x03, SI
+	SHLQ $0x03, BX
 	SUBQ CX, SI
+	SHLQ $0x03, SI
 
 row:
 	MOVQ  R8, CX
@@ -7318,9 +7295,8 @@ TEXT ·vecSetF64AVX512(SB), NOSPLIT, $0-81
 	VBROADCASTSD b+72(FP), Z0
 	MOVQ         SI, CX
 	ANDQ         $-8, CX
-	SHLQ         $0x03, CX
-	SHLQ         $0x03, DX
 	SUBQ         CX, DX
+	SHLQ         $0x03, DX
 
 row:
 	MOVQ  SI, CX
@@ -7417,9 +7393,8 @@ TEXT ·vecGatherRowsF64AVX512(SB), NOSPLIT, $0-57
 	MOVQ n+48(FP), R8
 	MOVQ R8, CX
 	ANDQ $-8, CX
-	SHLQ $0x03, CX
-	SHLQ $0x03, BX
 	SUBQ CX, BX
+	SHLQ $0x03, BX
 	SHLQ $0x03, SI
 	MOVQ index+16(FP), R11
 	MOVQ DX, R10
@@ -7566,9 +7541,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64)
+// func vecSoftmaxF64AVX512(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt bool)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
@@ -7869,7 +7844,7 @@ addrow:
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	CMPQ          room+24(FP), $0x00
+	CMPB          nt+80(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
 	JNE           addkept
@@ -8543,7 +8518,7 @@ plainrow:
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	CMPQ          room+24(FP), $0x00
+	CMPB          nt+80(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
 	JNE           plainkept
@@ -8915,7 +8890,7 @@ plaintaken:
 	JNZ           plainrow
 
 rest:
-	CMPQ  room+24(FP), $0x00
+	CMPB  nt+80(FP), $0x00
 	JEQ   restkept
 	TESTQ $0x0000003f, R11
 	JNE   restkept
@@ -9580,12 +9555,12 @@ row:
 
 expmain:
 	PREFETCHT1       (R10)(R8*1)
-	VMAXPD           (R9)(R8*1), Z1, Z1
 	PREFETCHT1       64(R10)(R8*1)
-	VMAXPD           64(R9)(R8*1), Z1, Z1
 	PREFETCHT1       128(R10)(R8*1)
-	VMAXPD           128(R9)(R8*1), Z1, Z1
 	PREFETCHT1       192(R10)(R8*1)
+	VMAXPD           (R9)(R8*1), Z1, Z1
+	VMAXPD           64(R9)(R8*1), Z1, Z1
+	VMAXPD           128(R9)(R8*1), Z1, Z1
 	VMAXPD           192(R9)(R8*1), Z1, Z1
 	VMOVUPD          (BX)(R8*1), Z7
 	VMOVUPD          64(BX)(R8*1), Z10
@@ -9771,25 +9746,25 @@ TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
 
 stripmain:
 	PREFETCHT1  8192(AX)(BX*1)
+	PREFETCHT1  8256(AX)(BX*1)
+	PREFETCHT1  8320(AX)(BX*1)
+	PREFETCHT1  8384(AX)(BX*1)
 	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  8256(DX)(BX*1)
+	PREFETCHT1  8320(DX)(BX*1)
+	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Z4
 	VMOVUPD     (DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z0
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
 	VMOVUPD     64(AX)(BX*1), Z4
 	VMOVUPD     64(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z1
-	PREFETCHT1  8320(AX)(BX*1)
-	PREFETCHT1  8320(DX)(BX*1)
 	VMOVUPD     128(AX)(BX*1), Z4
 	VMOVUPD     128(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z2
-	PREFETCHT1  8384(AX)(BX*1)
-	PREFETCHT1  8384(DX)(BX*1)
 	VMOVUPD     192(AX)(BX*1), Z4
 	VMOVUPD     192(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -10402,9 +10377,9 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64)
+// func vecAddLayerNormF64AVX512(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-96
+TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-97
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
 	MOVQ         lds+56(FP), DI
@@ -10587,7 +10562,7 @@ turned:
 	VDIVPD        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
-	CMPQ          room+40(FP), $0x00
+	CMPB          nt+96(FP), $0x00
 	JEQ           kept
 	TESTQ         $0x0000003f, AX
 	JNE           kept
@@ -10635,7 +10610,7 @@ nextshort:
 	VADDPD       Z12, Z1, Z1
 
 nextshifted:
-	CMPQ    room+40(FP), $0x00
+	CMPB    nt+96(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
@@ -10909,7 +10884,7 @@ bothwritten:
 	JMP  row
 
 alone:
-	CMPQ  room+40(FP), $0x00
+	CMPB  nt+96(FP), $0x00
 	JEQ   alonekept
 	TESTQ $0x0000003f, AX
 	JNE   alonekept
@@ -12367,6 +12342,10 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	JLT          ntdone
 
 nt:
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMOVAPD    Z2, Z9
 	VPADDD     Z5, Z2, Z11
 	VPADDD     Z6, Z2, Z13
@@ -12411,10 +12390,6 @@ nt:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -12444,6 +12419,10 @@ ntskip:
 	JLT  maindone
 
 main:
+	PREFETCHT0 2048(DX)(BX*1)
+	PREFETCHT0 2112(DX)(BX*1)
+	PREFETCHT0 2176(DX)(BX*1)
+	PREFETCHT0 2240(DX)(BX*1)
 	VMOVAPD    Z2, Z9
 	VPADDD     Z5, Z2, Z11
 	VPADDD     Z6, Z2, Z13
@@ -12488,10 +12467,6 @@ main:
 	VMOVUPD    64(DX)(BX*1), Z12
 	VMOVUPD    128(DX)(BX*1), Z14
 	VMOVUPD    192(DX)(BX*1), Z16
-	PREFETCHT0 2048(DX)(BX*1)
-	PREFETCHT0 2112(DX)(BX*1)
-	PREFETCHT0 2176(DX)(BX*1)
-	PREFETCHT0 2240(DX)(BX*1)
 	VMULPD     Z0, Z10, Z10
 	VMULPD     Z0, Z12, Z12
 	VMULPD     Z0, Z14, Z14
@@ -12519,6 +12494,7 @@ maindone:
 	JLT  singledone
 
 single:
+	PREFETCHT0 2048(DX)(BX*1)
 	VMOVAPD    Z2, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VXORPD     Z7, Z6, Z6
@@ -12530,7 +12506,6 @@ single:
 	VXORPD     Z7, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD    (DX)(BX*1), Z7
-	PREFETCHT0 2048(DX)(BX*1)
 	VMULPD     Z0, Z7, Z7
 	VPCMPQ     $0x02, Z6, Z1, K1
 	VMOVAPD.Z  Z7, K1, Z7
@@ -12547,6 +12522,7 @@ singledone:
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
+	PREFETCHT0 2048(DX)(BX*1)
 	VMOVAPD    Z2, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VXORPD     Z7, Z6, Z6
@@ -12558,7 +12534,6 @@ singledone:
 	VXORPD     Z3, Z6, Z6
 	VPSRLD     $0x01, Z6, Z6
 	VMOVUPD.Z  (DX)(BX*1), K1, Z3
-	PREFETCHT0 2048(DX)(BX*1)
 	VMULPD     Z0, Z3, Z3
 	VPCMPQ     $0x02, Z6, Z1, K2
 	VMOVAPD.Z  Z3, K2, Z3
@@ -12578,6 +12553,174 @@ DATA vecWeylf64avx512<>+40(SB)/8, $0x00000000b54cda56
 DATA vecWeylf64avx512<>+48(SB)/8, $0x000000005384540f
 DATA vecWeylf64avx512<>+56(SB)/8, $0x00000000f1bbcdc8
 GLOBL vecWeylf64avx512<>(SB), RODATA|NOPTR, $64
+
+// func vecCopyColumnsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecCopyColumnsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ lds+16(FP), BX
+	MOVQ m+24(FP), SI
+	MOVQ n+32(FP), CX
+	SHLQ $0x03, BX
+	MOVQ CX, DI
+	SHLQ $0x03, DI
+	LEAQ -64(DI), R8
+	CMPQ CX, $+8
+	JLT  short
+
+two:
+	VMOVUPD (DX), Z0
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(R8*1)
+	ADDQ    BX, DX
+	ADDQ    DI, AX
+	DECQ    SI
+	JNZ     two
+	VZEROUPPER
+	RET
+
+short:
+	MOVQ  $0x00000001, R8
+	SHLQ  CL, R8
+	DECQ  R8
+	KMOVW R8, K1
+
+one:
+	VMOVUPD.Z (DX), K1, Z0
+	VMOVUPD   Z0, K1, (AX)
+	ADDQ      BX, DX
+	ADDQ      DI, AX
+	DECQ      SI
+	JNZ       one
+	VZEROUPPER
+	RET
+
+// func vecTransposeF64AVX512(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	PREFETCHT1 128(DX)(R8*1)
+	PREFETCHT1 192(DX)(R8*1)
+	PREFETCHT1 256(DX)(R8*1)
+	PREFETCHT1 320(DX)(R8*1)
+	PREFETCHT1 384(DX)(R8*1)
+	PREFETCHT1 448(DX)(R8*1)
+	ADDQ       $+512, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	VMOVUPD    (R10), Z0
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z1
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z2
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z3
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z4
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z5
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z6
+	ADDQ       SI, R10
+	VMOVUPD    (R10), Z7
+	ADDQ       SI, R10
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPD  Z3, Z2, Z1
+	VUNPCKHPD  Z3, Z2, Z2
+	VUNPCKLPD  Z5, Z4, Z3
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPD  Z7, Z6, Z5
+	VUNPCKHPD  Z7, Z6, Z6
+	VSHUFF64X2 $0x88, Z1, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z3, Z9
+	VSHUFF64X2 $0xdd, Z1, Z8, Z1
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0x88, Z9, Z7, Z5
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z3, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0xdd, Z6, Z4, Z2
+	VSHUFF64X2 $0x88, Z9, Z3, Z4
+	VSHUFF64X2 $0xdd, Z9, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z0, Z6
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	TESTQ      DI, DI
+	JNE        nt
+	MOVQ       R9, R12
+	VMOVUPD    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z4, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z8, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPD    Z0, (R12)
+	JMP        stored
+
+nt:
+	MOVQ     R9, R12
+	VMOVNTPD Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z4, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z8, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Z0, (R12)
+
+stored:
+	ADDQ $+64, R9
+	SUBQ $+8, R11
+	JNZ  square
+	ADDQ $+64, CX
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	ADDQ R9, AX
+	SUBQ $+8, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
 
 // func vecDotsF64AVX512(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -12870,174 +13013,6 @@ onedone:
 	ADDQ CX, SI
 	SUBQ $+4, n+8(FP)
 	JG   keys
-	VZEROUPPER
-	RET
-
-// func vecCopyColumnsF64AVX512(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX512F
-TEXT ·vecCopyColumnsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ lds+16(FP), BX
-	MOVQ m+24(FP), SI
-	MOVQ n+32(FP), CX
-	SHLQ $0x03, BX
-	MOVQ CX, DI
-	SHLQ $0x03, DI
-	LEAQ -64(DI), R8
-	CMPQ CX, $+8
-	JLT  short
-
-two:
-	VMOVUPD (DX), Z0
-	VMOVUPD (DX)(R8*1), Z1
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, (AX)(R8*1)
-	ADDQ    BX, DX
-	ADDQ    DI, AX
-	DECQ    SI
-	JNZ     two
-	VZEROUPPER
-	RET
-
-short:
-	MOVQ  $0x00000001, R8
-	SHLQ  CL, R8
-	DECQ  R8
-	KMOVW R8, K1
-
-one:
-	VMOVUPD.Z (DX), K1, Z0
-	VMOVUPD   Z0, K1, (AX)
-	ADDQ      BX, DX
-	ADDQ      DI, AX
-	DECQ      SI
-	JNZ       one
-	VZEROUPPER
-	RET
-
-// func vecTransposeF64AVX512(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecTransposeF64AVX512(SB), NOSPLIT, $0-57
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    next+16(FP), DX
-	MOVQ    ldd+24(FP), BX
-	MOVQ    lds+32(FP), SI
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, SI
-	MOVBQZX nt+56(FP), DI
-	XORQ    R8, R8
-
-columns:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ m+40(FP), R11
-
-square:
-	PREFETCHT1 (DX)(R8*1)
-	PREFETCHT1 64(DX)(R8*1)
-	PREFETCHT1 128(DX)(R8*1)
-	PREFETCHT1 192(DX)(R8*1)
-	PREFETCHT1 256(DX)(R8*1)
-	PREFETCHT1 320(DX)(R8*1)
-	PREFETCHT1 384(DX)(R8*1)
-	PREFETCHT1 448(DX)(R8*1)
-	ADDQ       $+512, R8
-	CMPQ       R8, $+1024
-	JLT        fetched
-	XORQ       R8, R8
-	ADDQ       SI, DX
-
-fetched:
-	VMOVUPD    (R10), Z0
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z1
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z2
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z3
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z4
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z5
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z6
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Z7
-	ADDQ       SI, R10
-	VUNPCKLPD  Z1, Z0, Z8
-	VUNPCKHPD  Z1, Z0, Z0
-	VUNPCKLPD  Z3, Z2, Z1
-	VUNPCKHPD  Z3, Z2, Z2
-	VUNPCKLPD  Z5, Z4, Z3
-	VUNPCKHPD  Z5, Z4, Z4
-	VUNPCKLPD  Z7, Z6, Z5
-	VUNPCKHPD  Z7, Z6, Z6
-	VSHUFF64X2 $0x88, Z1, Z8, Z7
-	VSHUFF64X2 $0x88, Z5, Z3, Z9
-	VSHUFF64X2 $0xdd, Z1, Z8, Z1
-	VSHUFF64X2 $0xdd, Z5, Z3, Z3
-	VSHUFF64X2 $0x88, Z9, Z7, Z5
-	VSHUFF64X2 $0xdd, Z9, Z7, Z7
-	VSHUFF64X2 $0x88, Z3, Z1, Z8
-	VSHUFF64X2 $0xdd, Z3, Z1, Z1
-	VSHUFF64X2 $0x88, Z2, Z0, Z3
-	VSHUFF64X2 $0x88, Z6, Z4, Z9
-	VSHUFF64X2 $0xdd, Z2, Z0, Z0
-	VSHUFF64X2 $0xdd, Z6, Z4, Z2
-	VSHUFF64X2 $0x88, Z9, Z3, Z4
-	VSHUFF64X2 $0xdd, Z9, Z3, Z3
-	VSHUFF64X2 $0x88, Z2, Z0, Z6
-	VSHUFF64X2 $0xdd, Z2, Z0, Z0
-	TESTQ      DI, DI
-	JNE        nt
-	MOVQ       R9, R12
-	VMOVUPD    Z5, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z4, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z8, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z6, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z7, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z3, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z1, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Z0, (R12)
-	JMP        stored
-
-nt:
-	MOVQ     R9, R12
-	VMOVNTPD Z5, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z4, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z8, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z6, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z7, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z3, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z1, (R12)
-	ADDQ     BX, R12
-	VMOVNTPD Z0, (R12)
-
-stored:
-	ADDQ $+64, R9
-	SUBQ $+8, R11
-	JNZ  square
-	ADDQ $+64, CX
-	MOVQ BX, R9
-	SHLQ $0x03, R9
-	ADDQ R9, AX
-	SUBQ $+8, n+48(FP)
-	JNZ  columns
 	VZEROUPPER
 	RET
 

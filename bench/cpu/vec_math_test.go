@@ -24,8 +24,8 @@ type transcendental struct {
 	worst    float32 // where AVX2 errs the most, of all arguments
 	max32    float64
 	max64    float64
-	kernel32 func(vecKernels[float32]) mapKernel[float32]
-	kernel64 func(vecKernels[float64]) mapKernel[float64]
+	kernel32 func(vecKernels[float32]) mapKernel[float32, float32]
+	kernel64 func(vecKernels[float64]) mapKernel[float64, float64]
 	edges    map[float64]float64
 }
 
@@ -33,16 +33,16 @@ var inf = math.Inf(1)
 
 var transcendentals = []transcendental{
 	{"exp", math.Exp, bigExp, 750, 53.67295837402344, 1, 1,
-		func(k vecKernels[float32]) mapKernel[float32] { return k.exp },
-		func(k vecKernels[float64]) mapKernel[float64] { return k.exp },
+		func(k vecKernels[float32]) mapKernel[float32, float32] { return k.exp },
+		func(k vecKernels[float64]) mapKernel[float64, float64] { return k.exp },
 		map[float64]float64{-inf: 0, inf: inf, 1e30: inf, -1e30: 0, 0: 1, math.Copysign(0, -1): 1}},
 	{"erf", math.Erf, bigErf, 6.5, 0.006922390777617693, 3.1, 3,
-		func(k vecKernels[float32]) mapKernel[float32] { return k.erf },
-		func(k vecKernels[float64]) mapKernel[float64] { return k.erf },
+		func(k vecKernels[float32]) mapKernel[float32, float32] { return k.erf },
+		func(k vecKernels[float64]) mapKernel[float64, float64] { return k.erf },
 		map[float64]float64{-inf: -1, inf: 1, 1e30: 1, -1e30: -1, 0: 0, math.Copysign(0, -1): math.Copysign(0, -1)}},
 	{"tanh", math.Tanh, bigTanh, 22, 0.06202325597405434, 3, 3,
-		func(k vecKernels[float32]) mapKernel[float32] { return k.tanh },
-		func(k vecKernels[float64]) mapKernel[float64] { return k.tanh },
+		func(k vecKernels[float32]) mapKernel[float32, float32] { return k.tanh },
+		func(k vecKernels[float64]) mapKernel[float64, float64] { return k.tanh },
 		map[float64]float64{-inf: -1, inf: 1, 1e30: 1, -1e30: -1, 0: 0, math.Copysign(0, -1): math.Copysign(0, -1)}},
 }
 
@@ -174,7 +174,7 @@ func TestTranscendentalsAtEdges(t *testing.T) {
 	}
 }
 
-func edges[T float](t *testing.T, isa ISA, f transcendental, kernel mapKernel[T]) {
+func edges[T float](t *testing.T, isa ISA, f transcendental, kernel mapKernel[T, T]) {
 	for x, want := range f.edges {
 		for _, n := range []int{1, 200} {
 			src, dst := make([]T, n), make([]T, n)

@@ -9,46 +9,50 @@ import (
 // package math, rounded once.
 func vecPortable[T float]() vecKernels[T] {
 	return vecKernels[T]{
-		exp:          unary[T](math.Exp),
-		erf:          unary[T](math.Erf),
-		tanh:         unary[T](math.Tanh),
-		gelu:         unary[T](gelu),
-		silu:         unary[T](silu),
-		relu:         rows(reluRow[T]),
-		scale:        rows(scaleRow[T]),
-		affine:       rows(affineRow[T]),
-		add:          rows(addRow[T]),
-		addRelu:      rows(addReluRow[T]),
-		addGelu:      rows(addGeluRow[T]),
-		addSilu:      rows(addSiluRow[T]),
-		siluMul:      rows(siluMulRow[T]),
-		mul:          rows(mulRow[T]),
-		sub:          rows(subRow[T]),
-		div:          rows(divRow[T]),
-		max:          rows(maxRow[T]),
-		maxFar:       rows(maxRow[T]),
-		addFar:       rows(addRow[T]),
-		geluTanh:     unary[T](geluTanh),
-		sigmoid:      unary[T](sigmoid),
-		copy:         rows(copyRow[T]),
-		set:          rows(setRow[T]),
-		affineRows:   affineRowsPortable[T],
-		dropout:      dropoutPortable[T],
-		softmaxRows:  softmaxRowsPortable[T],
-		colMax:       colMaxPortable[T],
-		colExpSum:    colExpSumPortable[T],
-		dots:         dotsPortable[T],
-		copyColumns:  copyColumnsPortable[T],
-		gatherRows:   gatherRowsPortable[T],
-		rowDistance:  rowDistancePortable[T],
-		rowSums:      rowSumsPortable[T],
-		rowMaxes:     rowMaxesPortable[T],
-		rowExpSums:   rowExpSumsPortable[T],
-		layerNorm:    layerNormPortable[T],
-		addLayerNorm: addLayerNormPortable[T],
-		rmsNorm:      rmsNormPortable[T],
-		colSum:       colSumPortable[T],
-		transpose:    transposeSquaresPortable[T],
+		storedKernels: storedKernels[T, T]{
+			exp:          unary[T](math.Exp),
+			tanh:         unary[T](math.Tanh),
+			gelu:         unary[T](gelu),
+			silu:         unary[T](silu),
+			relu:         rows(reluRow[T]),
+			scale:        rows(scaleRow[T]),
+			add:          rows(addRow[T]),
+			addTo:        rows(addRow[T]),
+			mul:          rows(mulRow[T]),
+			sub:          rows(subRow[T]),
+			div:          rows(divRow[T]),
+			maxFar:       rows(maxRow[T]),
+			maxTo:        rows(maxRow[T]),
+			addFar:       rows(addRow[T]),
+			geluTanh:     unary[T](geluTanh),
+			sigmoid:      unary[T](sigmoid),
+			affineRows:   affineRowsPortable[T],
+			dropout:      dropoutPortable[T],
+			softmaxRows:  softmaxRowsPortable[T],
+			colMax:       colMaxPortable[T],
+			rowDistance:  rowDistancePortable[T],
+			rowSums:      rowSumsPortable[T],
+			rowMaxes:     rowMaxesPortable[T],
+			rowExpSums:   rowExpSumsPortable[T],
+			layerNorm:    layerNormPortable[T],
+			addLayerNorm: addLayerNormPortable[T],
+			rmsNorm:      rmsNormPortable[T],
+			colSum:       colSumPortable[T],
+		},
+		erf:         unary[T](math.Erf),
+		affine:      rows(affineRow[T]),
+		addRelu:     rows(addReluRow[T]),
+		addGelu:     rows(addGeluRow[T]),
+		addSilu:     rows(addSiluRow[T]),
+		siluMul:     rows(siluMulRow[T]),
+		max:         rows(maxRow[T]),
+		copy:        rows(copyRow[T]),
+		set:         rows(setRow[T]),
+		colExpSum:   colExpSumPortable[T],
+		dots:        dotsPortable[T],
+		copyColumns: copyColumnsPortable[T],
+		gatherRows:  gatherRowsPortable[T],
+		transpose:   transposeSquaresPortable[T],
 	}
 }
 
@@ -79,7 +83,7 @@ func geluTanh(x float64) float64 {
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // rows makes a kernel of a loop over one row. y is empty where it is not given.
-func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T] {
+func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T, T] {
 	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ bool) {
 		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 		for i := range m {
@@ -92,7 +96,7 @@ func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T] {
 	}
 }
 
-func unary[T float](f func(float64) float64) mapKernel[T] {
+func unary[T float](f func(float64) float64) mapKernel[T, T] {
 	return rows(func(dst, src, _ []T, _, _ T) {
 		for j, x := range src {
 			dst[j] = T(f(float64(x)))

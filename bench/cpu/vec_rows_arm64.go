@@ -45,7 +45,7 @@ func (r neonRows[T]) addTo(k *vecKernels[T]) {
 			*at(largest, i), *at(sums, i) = most, r.expSum(row, n, math.Log2E, most)
 		}
 	}
-	k.softmaxRows = func(dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T) {
+	k.softmaxRows = func(dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ bool) {
 		for i := range m {
 			to, from := at(dst, i*ldd), at(src, i*lds)
 			if y != nil {
@@ -61,7 +61,7 @@ func (r neonRows[T]) addTo(k *vecKernels[T]) {
 			r.layerNorm(at(dst, i*ldd), at(src, i*lds), gamma, beta, n, eps)
 		}
 	}
-	k.addLayerNorm = func(dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T) {
+	k.addLayerNorm = func(dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
 		for i := range m {
 			to := at(dst, i*ldd)
 			add(to, at(src, i*lds), at(y, i*ldy), n, n, n, 1, n, 0, 0, false)

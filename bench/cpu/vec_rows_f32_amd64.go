@@ -5,7 +5,7 @@ package cpu
 // blocks of norms, which have none.
 
 // vecSoftmaxF32AVX512, with max over the row, of src or, if y is not nil, of src + y. If
-// room for a row is not nil, what becomes dst is kept there before:
+// room for a row is not nil, what becomes dst is kept there before, and with nt dst is stored past the caches:
 //
 //	for i := range m {
 //		sum := 0
@@ -19,12 +19,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32)
+func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
 
 // vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32)
+func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
 
 // vecDropoutF32AVX512:
 //
@@ -234,15 +234,15 @@ func vecLayerNormF32AVX512(dst, src, gamma, beta *float32, ldd, lds, m, n int, e
 //go:noescape
 func vecLayerNormF32AVX2(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
 
-// vecAddLayerNormF32AVX512 is the same of src + y, and stores past the caches if there is room for two rows.
+// vecAddLayerNormF32AVX512 is the same of src + y, which is kept in the room for two rows if it is not nil.
 //
 //go:noescape
-func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32)
+func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
 
 // vecAddLayerNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32)
+func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
 
 // vecRMSNormF32AVX512:
 //

@@ -8,7 +8,7 @@ import (
 
 // The twins of what is done to whole rows or columns.
 
-func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T) {
+func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ bool) {
 	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
@@ -185,7 +185,7 @@ func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, ep
 	}
 }
 
-func addLayerNormPortable[T float](dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T) {
+func addLayerNormPortable[T float](dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
 	for i := range m {
 		to := rowOf(dst, i, ldd, n)
 		addRow(to, rowOf(src, i, lds, n), rowOf(y, i, ldy, n), 0, 0)

@@ -147,7 +147,7 @@ func testLongNorms[T float](t *testing.T, isa ISA, m, n int) {
 	}
 	x := func(i int) float64 { return float64(src[i]) }
 	l1 := cacheSizes{L1: 8192}
-	for name, long := range map[string]*longNorm[T]{
+	for name, long := range map[string]*longNorm[T, T]{
 		"layer norm":       newLongNorm(l1, k.layerBlock, k.rowSums, weights, beta, eps),
 		"root mean square": newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps),
 	} {
@@ -315,7 +315,7 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 	if nt {
 		room = &guardedOne[T](t, 2*n, false)[0]
 	}
-	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], room, n, n, n, m, n, eps)
+	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], room, n, n, n, m, n, eps, nt)
 	norm("addLayerNorm", true, func(i int) float64 { return float64(x[i] + y[i]) })
 	copy(dst, x)
 	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, false)

@@ -12,7 +12,7 @@ import (
 // rounded.
 type mapCase[T float] struct {
 	name   string
-	kernel mapKernel[T]
+	kernel mapKernel[T, T]
 	hasY   bool
 	f      func(x, y, a, b float64) (want, bound float64)
 }
@@ -157,7 +157,7 @@ func TestActivationError(t *testing.T) {
 	})
 }
 
-func testActivation[T float](t *testing.T, name string, kernel mapKernel[T], f func(float64) float64, limit, bound float64) {
+func testActivation[T float](t *testing.T, name string, kernel mapKernel[T, T], f func(float64) float64, limit, bound float64) {
 	const n = 40001
 	x, y := make([]T, n), make([]T, n)
 	for i := range x {

@@ -8,8 +8,8 @@ import "unsafe"
 type windows[T float] struct {
 	convShape
 	outside  T // what the padding is
-	copyRows mapKernel[T]
-	setRows  mapKernel[T]
+	copyRows mapKernel[T, T]
+	setRows  mapKernel[T, T]
 	evenOdd  func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
 	phase    int // distance of the phases of a row
 	offsets  []int

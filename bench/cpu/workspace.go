@@ -122,10 +122,10 @@ func fill(t *team, mem, block []byte) {
 }
 
 // data views a tensor as elements. A parameter of 16 bits is known before the run: it is
-// widened to a copy.
-func data[T float](ws *workspace, t *bench.Tensor) []T {
+// widened to a copy for what computes in fp32.
+func data[T inMemory](ws *workspace, t *bench.Tensor) []T {
 	s := ws.stored(t)
-	if s.Bytes >= schema.FP32.Bytes() {
+	if s.Bytes == int64(unsafe.Sizeof(T(0))) {
 		return as[T](s.mem)
 	}
 	if !t.Param {

@@ -21,8 +21,6 @@ func conversions(c *build.Context) {
 	})
 	widen(c, "BF16", widenBF16)
 	widen(c, "FP16", widenFP16)
-	addWide(c, "BF16", widenBF16)
-	addWide(c, "FP16", widenFP16)
 	const round = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
 	for _, e := range []ending{
 		{name: "round", signature: round},
@@ -82,25 +80,6 @@ func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask
 		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
 		x.LEAQ(Mem{Base: src, Index: lds, Scale: 2}, src)
 		x.LEAQ(Mem{Base: behind, Index: lds, Scale: 2}, behind)
-	})
-}
-
-// addWide writes dst[i*ldd+j] = src[i*lds+j] + y[i*ldy+j], where y has 16 bits.
-func addWide(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
-	x := newMatrix(c, simd.AVX512, "addWide"+name, "func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int)", Mem{})
-	dst, src, y := x.load("dst"), x.load("src"), x.load("y")
-	ldd, lds, ldy := x.load("ldd"), x.load("lds"), x.load("ldy")
-	x.walk(2, func(count int, mask reg.Register) {
-		for u := range count {
-			v := x.vector()
-			convert(x, x.of(y, 2, u), mask, v)
-			x.VADDPS(x.get(x.of(src, 4, u), mask), v, v)
-			x.put(v, mask, x.of(dst, 4, u))
-		}
-	}, func() {
-		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
-		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		x.LEAQ(Mem{Base: y, Index: ldy, Scale: 2}, y)
 	})
 }
 

@@ -40,17 +40,6 @@ func main() {
 		})
 	}
 	write("narrow_convert_avx512", conversions)
-	write("narrow_half_avx512", func(c *build.Context) {
-		reluHalf(c)
-		for _, op := range operations {
-			op.bf16(c)
-			op.fp16(c)
-		}
-		affineBF16(c)
-		affineFP16(c)
-		scaleBF16(c)
-		scaleFP16(c)
-	})
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
 		write("narrow_requantize_"+isa.Name, func(c *build.Context) { sums(c, isa) })
 		write("narrow_pack_"+isa.Name, func(c *build.Context) {

@@ -241,11 +241,15 @@ func everySecond(c *build.Context) {
 			x.VPMOVDW(v, mask, to)
 		}
 	})
-	x = newHalves(c, "everySecondByte", signature)
+	x = newMatrix(c, simd.AVX512, "everySecondByte", signature, Mem{})
+	x.lanes = 32
 	rows(x, 1, func(from, to Mem, mask reg.Register) {
-		if v := x.getHalves(from, mask); mask == nil {
+		v := x.ZMM()
+		if mask == nil {
+			x.VMOVDQU16(from, v)
 			x.VPMOVWB(v, to)
 		} else {
+			x.VMOVDQU16_Z(from, mask, v)
 			x.VPMOVWB(v, mask, to)
 		}
 	})

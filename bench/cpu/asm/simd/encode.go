@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/build"
@@ -58,18 +59,49 @@ var forms = map[string]form{
 	"TILERELEASE":    {false, 0, np, map0F38, 0x49, nil},
 }
 
-// Emit adds an instruction of forms to the function, as bytes.
+// waiting precedes the name of an instruction of forms until its registers are allocated. avo knows some of the names,
+// too, for other encodings.
+const waiting = "waiting "
+
+// Emit adds an instruction of forms to the function: as bytes, which those with registers that have yet to be
+// allocated become when they are.
 func Emit(c *build.Context, name string, ops ...operand.Op) {
-	code, err := encode(name, ops...)
-	if err != nil {
+	i := &ir.Instruction{Opcode: waiting + name, Operands: ops}
+	if slices.ContainsFunc(ops, isVirtual) {
+		last := len(ops) - 1 // what is written
+		i.Inputs, i.Outputs = ops[:last:last], ops[last:]
+	} else if err := toBytes(i); err != nil {
 		panic(err)
+	}
+	c.Instruction(i)
+}
+
+func isVirtual(op operand.Op) bool {
+	_, virtual := op.(reg.Virtual)
+	return virtual
+}
+
+// toBytes replaces an instruction of forms by its bytes. avo takes only operands of its own: all stands in the
+// name.
+func toBytes(i *ir.Instruction) error {
+	name := strings.TrimPrefix(i.Opcode, waiting)
+	code, err := encode(name, i.Operands...)
+	if err != nil {
+		return err
 	}
 	parts := make([]string, len(code))
 	for i, x := range code {
 		parts[i] = fmt.Sprintf("BYTE $0x%02x", x)
 	}
-	// avo takes only operands of its own: all stands in the name.
-	c.Instruction(&ir.Instruction{Opcode: strings.Join(parts, "; ") + " // " + text(name, ops)})
+	i.Opcode = strings.Join(parts, "; ") + " // " + text(name, i.Operands)
+	i.Operands = nil
+	return nil
+}
+
+// Known says whether Emit knows an instruction.
+func Known(name string) bool {
+	_, ok := forms[name]
+	return ok
 }
 
 func text(name string, ops []operand.Op) string {

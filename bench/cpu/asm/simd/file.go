@@ -60,6 +60,14 @@ func compile(body func(ctx *build.Context), extensions []string) ([]byte, error)
 		if err := needs(f, extensions); err != nil {
 			return nil, err
 		}
+		for _, i := range f.Instructions() {
+			if !strings.HasPrefix(i.Opcode, waiting) {
+				continue
+			}
+			if err := toBytes(i); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return printer.NewGoAsm(printer.Config{Name: "avo", Pkg: "cpu"}).Print(file)
 }

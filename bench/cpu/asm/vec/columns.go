@@ -21,10 +21,13 @@ func (g *gen) reduced() int {
 // columns writes the reductions along columns, for scores that are stored
 // transposed: a softmax then needs no horizontal step.
 func (g *gen) columns() {
-	g.begin("ColMax", "func(dst, src *T, ld, m, n int)")
+	g.begin("ColMax", "func(dst *T, src *S, ld, m, n int)")
 	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VMAX", c) })
-	g.begin("ColSum", "func(dst, src *T, ld, m, n int)")
+	g.begin("ColSum", "func(dst *T, src *S, ld, m, n int)")
 	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VADD", c) })
+	if g.half() {
+		return // scores are what is computed in
+	}
 	g.begin("ColExpSum", "func(dst, src, shift, sum *T, ld, m, n int, scale T)")
 	scale := g.vector()
 	g.broadcast(g.argument("scale"), scale)
@@ -43,10 +46,6 @@ type strip struct {
 	label                  string
 }
 
-func (c strip) mem(g *gen, base reg.Register, u int) operand.Mem {
-	return operand.Mem{Base: base, Index: c.at, Scale: 1, Disp: u * g.isa.Bytes}
-}
-
 func (g *gen) columnStrips(most int, body func(c strip)) {
 	dst, src, ld, m, n := g.load("dst"), g.load("src"), g.load("ld"), g.load("m"), g.load("n")
 	g.bytes(ld)
@@ -60,7 +59,7 @@ func (g *gen) columnStrips(most int, body func(c strip)) {
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
 		body(strip{dst, src, ld, m, at, step.count, nil, step.name + "row"})
-		g.ADDQ(operand.I32(step.count*g.isa.Bytes), at)
+		g.ADDQ(operand.I32(step.count*g.step()), at)
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JGE(operand.LabelRef(step.name))
 		g.Label(step.name + "done")
@@ -90,17 +89,17 @@ func (g *gen) columnReduce(mnemonic string, c strip) {
 	acc := make([]reg.VecVirtual, c.count)
 	for u := range acc {
 		acc[u] = g.vector()
-		g.get(c.mem(g, c.dst, u), c.mask, acc[u])
+		g.getT(g.rowOfT(c.dst, c.at)(u), c.mask, acc[u])
 	}
 	g.down(c, func(_, src reg.GPVirtual) {
 		for u := range acc {
 			x := g.vector()
-			g.get(c.mem(g, src, u), c.mask, x)
+			g.get(g.row(src, c.at)(u), c.mask, x)
 			g.op(mnemonic, x, acc[u], acc[u])
 		}
 	})
 	for u := range acc {
-		g.put(acc[u], c.mask, c.mem(g, c.dst, u))
+		g.putT(acc[u], c.mask, g.rowOfT(c.dst, c.at)(u))
 	}
 }
 
@@ -108,20 +107,20 @@ func (g *gen) columnExpSum(c strip, scale, shift, sum reg.Register) {
 	acc, shifts := make([]reg.VecVirtual, c.count), make([]reg.VecVirtual, c.count)
 	for u := range acc {
 		acc[u], shifts[u] = g.vector(), g.vector()
-		g.get(c.mem(g, sum, u), c.mask, acc[u])
-		g.get(c.mem(g, shift, u), c.mask, shifts[u])
+		g.get(g.row(sum, c.at)(u), c.mask, acc[u])
+		g.get(g.row(shift, c.at)(u), c.mask, shifts[u])
 	}
 	g.down(c, func(dst, src reg.GPVirtual) {
 		g.interleave(c.count, func(u int) {
 			x := g.vector()
-			g.get(c.mem(g, src, u), c.mask, x)
+			g.get(g.row(src, c.at)(u), c.mask, x)
 			g.op("VFMADD213", shifts[u], scale, x)
 			p := g.expNonPositive(x)
-			g.put(p, c.mask, c.mem(g, dst, u))
+			g.put(p, c.mask, g.row(dst, c.at)(u))
 			g.op("VADD", p, acc[u], acc[u])
 		})
 	})
 	for u := range acc {
-		g.put(acc[u], c.mask, c.mem(g, sum, u))
+		g.put(acc[u], c.mask, g.row(sum, c.at)(u))
 	}
 }

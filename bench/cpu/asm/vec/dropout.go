@@ -18,7 +18,7 @@ const (
 const dropoutVectors = 4
 
 func (g *gen) dropout() {
-	g.begin("Dropout", "func(dst, src *T, n int, scale T, least, at uint32, nt bool)")
+	g.begin("Dropout", "func(dst, src *S, n int, scale T, least, at uint32, nt bool)")
 	dst, src, left := g.load("dst"), g.load("src"), g.load("n")
 	unroll := dropoutVectors
 	if !g.wide() {
@@ -35,7 +35,9 @@ func (g *gen) dropout() {
 	}
 	at := g.GP64()
 	g.XORQ(at, at)
+	from, to := g.row(src, at), g.row(dst, at)
 	vectors := func(count int, mask *mask, nt bool) {
+		g.fetchAhead(src, at, count)
 		g.interleave(count, func(u int) {
 			h := g.vector()
 			if u == 0 {
@@ -45,11 +47,10 @@ func (g *gen) dropout() {
 			}
 			g.mix(h)
 			x := g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.fetchAhead(src, at, u)
+			g.get(from(u), mask, x)
 			g.op("VMUL", scale, x, x)
 			g.keep(x, h, least)
-			g.store(x, mask, nt, operand.Mem{Base: dst, Index: at, Scale: 1, Disp: u * g.isa.Bytes})
+			g.store(x, mask, nt, to(u))
 		})
 		g.VPADDD(g.pinned[uint64(step(count))], counter, counter)
 	}
@@ -65,7 +66,7 @@ func (g *gen) dropout() {
 		g.JLT(operand.LabelRef(loop.name + "done"))
 		g.Label(loop.name)
 		vectors(loop.count, nil, loop.nt)
-		g.ADDQ(operand.I32(loop.count*g.isa.Bytes), at)
+		g.ADDQ(operand.I32(loop.count*g.step()), at)
 		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
 		g.JGE(operand.LabelRef(loop.name))
 		g.Label(loop.name + "done")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"strings"
 
@@ -30,6 +31,9 @@ type konst uint64
 
 func (g *gen) wide() bool { return g.isa.Bytes == 64 }
 func (g *gen) lanes() int { return g.isa.Lanes(g.size) }
+
+// step is the number of bytes that a vector takes in memory.
+func (g *gen) step() int { return g.lanes() * g.storedSize }
 
 // num is the constant v, rounded to the element type.
 func (g *gen) num(v float64) konst {
@@ -82,6 +86,14 @@ func (g *gen) write(name string, operands []any) {
 			}
 		}
 		args[i] = reflect.ValueOf(o)
+	}
+	if simd.Known(name) {
+		ops := make([]operand.Op, len(args))
+		for i, a := range args {
+			ops[i] = a.Interface().(operand.Op)
+		}
+		simd.Emit(g.Context, name, ops...)
+		return
 	}
 	method := reflect.ValueOf(g.Context).MethodByName(name)
 	if !method.IsValid() {
@@ -157,12 +169,13 @@ func (g *gen) interleave(n int, lane func(u int)) {
 	}
 }
 
-// begin starts a function of the family: vec, op, element type, instruction set.
+// begin starts a function of the family: vec, op, element type, instruction set. In its signature T is what is
+// computed in, and S what is stored.
 func (g *gen) begin(name, signature string) {
 	g.pinned, g.held = map[uint64]reg.Register{}, map[string]reg.Register{}
 	g.Function("vec" + name + strings.ToUpper(g.name) + strings.ToUpper(g.isa.Name))
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(strings.ReplaceAll(signature, "T", g.goType))
+	g.SignatureExpr(strings.NewReplacer("T", g.goType, "S", g.stored).Replace(signature))
 }
 
 func (g *gen) end() {
@@ -186,11 +199,10 @@ func (g *gen) argument(name string) operand.Mem {
 	return p.Addr
 }
 
-// bytes turns a count of elements into a count of bytes.
-func (g *gen) bytes(r reg.GPVirtual) {
-	shift := operand.U8(2)
-	if g.size == 8 {
-		shift = 3
-	}
-	g.SHLQ(shift, r)
-}
+// bytes turns a count of elements into a count of bytes in memory, bytesOfT into that of what is computed in.
+func (g *gen) bytes(r reg.GPVirtual) { g.SHLQ(log2(g.storedSize), r) }
+
+func (g *gen) bytesOfT(r reg.GPVirtual) { g.SHLQ(log2(g.size), r) }
+
+// log2 is the binary logarithm of a power of two.
+func log2(n int) operand.U8 { return operand.U8(bits.TrailingZeros(uint(n))) }

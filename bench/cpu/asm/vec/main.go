@@ -17,7 +17,10 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("vec: ")
 	for _, isa := range []simd.ISA{simd.AVX512, simd.AVX2} {
-		for _, t := range []element{float32s, float64s} {
+		for _, t := range []element{float32s, float64s, bf16s, fp16s} {
+			if t.half() && isa != simd.AVX512 {
+				continue
+			}
 			name := fmt.Sprintf("vec_%s_%s_amd64.s", t.name, isa.Name)
 			err := simd.WriteFile(filepath.Join("..", name), func(c *build.Context) {
 				g := &gen{Context: c, isa: isa, element: t}
@@ -27,14 +30,9 @@ func main() {
 				g.reductions()
 				g.norms()
 				g.dropout()
-				g.dots()
-				g.copyColumns()
-				g.transpose()
-				g.taps()
-				g.depthwise(1, false)
-				g.depthwise(2, false)
-				if !g.wide() {
-					g.depthwise(2, true)
+				if !t.half() {
+					g.moves()
+					g.layers()
 				}
 				g.constants()
 			})
@@ -42,5 +40,22 @@ func main() {
 				log.Fatalf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// moves compute nothing: halves are moved in pairs.
+func (g *gen) moves() {
+	g.copyColumns()
+	g.transpose()
+}
+
+// layers write parts of layers that are no multiplication of matrices.
+func (g *gen) layers() {
+	g.dots()
+	g.taps()
+	g.depthwise(1, false)
+	g.depthwise(2, false)
+	if !g.wide() {
+		g.depthwise(2, true)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func immediate(n int) operand.U8 { return operand.U8(n) }
 
-const mapSignature = "func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, nt bool)"
+const mapSignature = "func(dst, src, y *S, ldd, lds, ldy, m, n int, a, b T, nt bool)"
 
 // args are the operands of one vector of a map besides src itself.
 type args struct {
@@ -25,7 +25,9 @@ type mapped struct {
 	perRow  bool // a and b are one of each row
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
-	yFar    bool // only y comes from memory, paced: x stays in L1
+	join    bool // y is joined to x, which stays in L1, as what is computed in
+	paced   bool // what is read comes from memory
+	noHalf  bool // halves are moved in pairs, and epilogues work on what is computed in
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
 	held    [][]uint64
@@ -36,9 +38,11 @@ type mapped struct {
 func (k mapped) signature() string {
 	switch {
 	case k.perRow:
-		return "func(dst, src, a, b *T, ldd, lds, m, n int, nt bool)"
+		return "func(dst, src *S, a, b *T, ldd, lds, m, n int, nt bool)"
 	case k.gather:
-		return "func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)"
+		return "func(dst, src *S, index *int32, ldd, lds, m, n int, nt bool)"
+	case k.join:
+		return "func(dst, src *T, y *S, ldd, lds, ldy, m, n int, a, b T, nt bool)"
 	}
 	return mapSignature
 }
@@ -69,32 +73,38 @@ func (g *gen) maps() {
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: g.expPins(), near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
-		{name: "Erf", unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
+		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
 		{name: "Tanh", unroll: 4, pins: tanh, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
-		{name: "Affine", a: true, b: true, unroll: 8, f: affine},
+		{name: "Affine", noHalf: true, a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: sum},
-		{name: "AddRelu", y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
-		{name: "AddGelu", y: true, unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
-		{name: "AddSilu", y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
-		{name: "SiluMul", y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
+		{name: "AddRelu", noHalf: true, y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
+		{name: "AddGelu", noHalf: true, y: true, unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "AddSilu", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
+		{name: "SiluMul", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
-		{name: "Max", y: true, unroll: 8, f: larger},
-		{name: "MaxFar", y: true, yFar: true, unroll: 8, f: larger},
-		{name: "AddFar", y: true, yFar: true, unroll: 8, f: sum},
+		{name: "Max", noHalf: true, y: true, unroll: 8, f: larger},
+		{name: "MaxFar", y: true, join: true, paced: true, unroll: 8, f: larger},
+		{name: "AddFar", y: true, join: true, paced: true, unroll: 8, f: sum},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
-		{name: "Copy", unroll: 8, f: same},
-		{name: "Set", b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
-		{name: "GatherRows", gather: true, unroll: 8, f: same},
+		{name: "Copy", noHalf: true, unroll: 8, f: same},
+		{name: "Set", noHalf: true, b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
+		{name: "GatherRows", noHalf: true, gather: true, unroll: 8, f: same},
 	} {
-		g.mapKernel(k)
+		if !g.half() || !k.noHalf {
+			g.mapKernel(k)
+		}
+	}
+	if g.half() { // else Max and Add do this
+		g.mapKernel(mapped{name: "MaxTo", y: true, join: true, unroll: 8, f: larger})
+		g.mapKernel(mapped{name: "AddTo", y: true, join: true, unroll: 8, f: sum})
 	}
 }
 
@@ -130,28 +140,42 @@ const (
 	farLines    = 8
 )
 
-// fetchAhead fetches what is needed fetchDistance later. Kernels that take long for a
+// fetchAhead fetches what is needed fetchDistance later, the lines of some vectors. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
-func (g *gen) fetchAhead(src, at reg.Register, u int) {
-	m := operand.Mem{Base: src, Disp: fetchDistance + u*g.isa.Bytes}
-	if at != nil {
-		m.Index, m.Scale = at, 1
+func (g *gen) fetchAhead(src, at reg.Register, vectors int) {
+	for line := 0; line < vectors*g.step(); line += 64 {
+		m := operand.Mem{Base: src, Disp: fetchDistance + line}
+		if at != nil {
+			m.Index, m.Scale = at, 1
+		}
+		g.PREFETCHT0(m)
 	}
-	g.emit("PREFETCHT0", m)
+}
+
+// pointer goes through a matrix: step bytes for a vector. At the end of a row ld, of elements of 1<<log bytes, is
+// left to the next.
+type pointer struct {
+	p, ld reg.GPVirtual
+	step  int
+	log   operand.U8
 }
 
 func (g *gen) mapKernel(k mapped) {
 	g.begin(k.name, k.signature())
 	dst, src, ldd, lds := g.load("dst"), g.load("src"), g.load("ldd"), g.load("lds")
 	m, n := g.load("m"), g.load("n")
-	pointers, distances := []reg.GPVirtual{dst}, []reg.GPVirtual{ldd}
+	step, log := g.step(), log2(g.storedSize) // of x and the result
+	if k.join {
+		step, log = g.isa.Bytes, log2(g.size)
+	}
+	pointers := []pointer{{dst, ldd, step, log}}
 	if !k.gather && !k.noSrc {
-		pointers, distances = append(pointers, src), append(distances, lds)
+		pointers = append(pointers, pointer{src, lds, step, log})
 	}
 	var y reg.GPVirtual
 	if k.y {
 		y = g.load("y")
-		pointers, distances = append(pointers, y), append(distances, g.load("ldy"))
+		pointers = append(pointers, pointer{y, g.load("ldy"), g.step(), log2(g.storedSize)})
 	}
 	var v args
 	var perRow []func()
@@ -186,49 +210,51 @@ func (g *gen) mapKernel(k mapped) {
 	left := g.GP64()
 	g.MOVQ(n, left)
 	g.ANDQ(operand.I32(-g.lanes()), left)
-	g.bytes(left)
-	for _, d := range distances {
-		g.bytes(d)
-		g.SUBQ(left, d)
+	for _, p := range pointers {
+		g.SUBQ(left, p.ld)
+		g.SHLQ(p.log, p.ld)
 	}
 	advancing := pointers
 	var next reg.GPVirtual
 	if k.gather {
 		next = g.GP64()
-		advancing = append(advancing, src, next)
+		advancing = append(advancing, pointer{p: src, step: step}, pointer{p: next, step: step})
 		g.bytes(lds)
 		perRow = append(perRow, g.gatherRow(src, next, lds, m))
 	}
-	at := func(base reg.Register, u int) operand.Mem {
-		return operand.Mem{Base: base, Disp: u * g.isa.Bytes}
+	at := func(base reg.Register, u int) operand.Mem { return operand.Mem{Base: base, Disp: u * step} }
+	get, store := g.get, g.store
+	if k.join {
+		get, store = g.getT, func(v reg.Register, mask *mask, _ bool, m operand.Mem) { g.putT(v, mask, m) }
 	}
 	vectors := func(name string, count int, mask *mask, nt bool) {
 		// Stores past the caches follow the load of their vector where there is little latency
 		// to overlap: runs of loads and of stores cost memory up to a fifth of its bandwidth.
 		each := g.interleave
-		if nt && k.unroll == 8 || k.near != nil || k.yFar {
+		if nt && k.unroll == 8 || k.near != nil || k.paced {
 			each = inTurn
+		}
+		if k.unroll < 8 {
+			g.fetchAhead(src, nil, count)
 		}
 		xs := make([]reg.Register, count)
 		each(count, func(u int) {
 			x := g.vector()
 			if !k.noSrc {
-				g.get(at(src, u), mask, x)
+				get(at(src, u), mask, x)
 			}
 			switch {
 			case k.gather && nt:
 				g.fetchFar(at(next, u))
 			case k.gather:
 				g.emit("PREFETCHT0", at(next, u))
-			case k.unroll < 8 && (k.near == nil || u*g.isa.Bytes%64 == 0):
-				g.fetchAhead(src, nil, u)
 			}
 			w := v
 			w.y = func() reg.Register {
-				r := g.vector()
-				g.get(at(y, u), mask, r)
-				if k.yFar {
-					g.fetchFar(at(y, farDistance/g.isa.Bytes+u))
+				r, from := g.vector(), u*g.step()
+				g.get(operand.Mem{Base: y, Disp: from}, mask, r)
+				if k.paced && (from%64 == 0 || !g.half()) {
+					g.fetchFar(operand.Mem{Base: y, Disp: farDistance + from})
 				}
 				return r
 			}
@@ -236,7 +262,7 @@ func (g *gen) mapKernel(k mapped) {
 				xs[u] = x
 				return
 			}
-			g.store(k.f(x, w), mask, nt, at(dst, u))
+			store(k.f(x, w), mask, nt, at(dst, u))
 		})
 		if k.near != nil {
 			g.nearOrFar(k, v, name, xs, func(u int, r reg.Register) { g.store(r, mask, nt, at(dst, u)) })
@@ -244,8 +270,8 @@ func (g *gen) mapKernel(k mapped) {
 	}
 	unroll := k.unroll
 	switch {
-	case k.yFar:
-		unroll = farLines * 64 / g.isa.Bytes
+	case k.paced:
+		unroll = farLines * 64 / g.step()
 	case !g.wide() && k.near == nil:
 		unroll /= 2
 	}
@@ -254,37 +280,37 @@ func (g *gen) mapKernel(k mapped) {
 		load()
 	}
 	g.MOVQ(n, left)
-	for _, step := range []struct {
+	for _, loop := range []struct {
 		name  string
 		count int
 		nt    bool
 	}{{"nt", unroll, true}, {"ntsingle", 1, true}, {"main", unroll, false}, {"single", 1, false}} {
-		switch step.name {
+		switch loop.name {
 		case "nt":
 			g.skipUnlessNT(dst, "main")
 		case "main":
 			g.Label("main")
 		}
-		g.SUBQ(operand.I32(step.count*g.lanes()), left)
-		g.JLT(operand.LabelRef(step.name + "done"))
-		simd.AlignedLabel(g.Context, step.name+"loop")
-		vectors(step.name, step.count, nil, step.nt)
-		if k.yFar && step.count > 1 {
+		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
+		g.JLT(operand.LabelRef(loop.name + "done"))
+		simd.AlignedLabel(g.Context, loop.name+"loop")
+		vectors(loop.name, loop.count, nil, loop.nt)
+		if k.paced && loop.count > 1 {
 			g.pace()
 		}
 		for _, p := range advancing {
-			g.ADDQ(operand.I32(step.count*g.isa.Bytes), p)
+			g.ADDQ(operand.I32(loop.count*p.step), p.p)
 		}
-		g.SUBQ(operand.I32(step.count*g.lanes()), left)
-		g.JGE(operand.LabelRef(step.name + "loop"))
-		g.Label(step.name + "done")
-		g.ADDQ(operand.I32(step.count*g.lanes()), left)
+		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
+		g.JGE(operand.LabelRef(loop.name + "loop"))
+		g.Label(loop.name + "done")
+		g.ADDQ(operand.I32(loop.count*g.lanes()), left)
 	}
 	g.JZ(operand.LabelRef("next"))
 	vectors("tail", 1, g.mask(left), false)
 	g.Label("next")
-	for i, p := range pointers {
-		g.ADDQ(distances[i], p)
+	for _, p := range pointers {
+		g.ADDQ(p.ld, p.p)
 	}
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
@@ -295,13 +321,6 @@ func (g *gen) mapKernel(k mapped) {
 // with a cache line, of which they write whole ones.
 func (g *gen) skipUnlessNT(dst reg.Register, label string) {
 	g.CMPB(g.argument("nt"), operand.U8(0))
-	g.JEQ(operand.LabelRef(label))
-	g.skipUnlessLine(dst, label)
-}
-
-// skipUnlessRoom is that for kernels which store past the caches if there is room for what comes before.
-func (g *gen) skipUnlessRoom(dst reg.Register, label string) {
-	g.CMPQ(g.argument("room"), operand.U8(0))
 	g.JEQ(operand.LabelRef(label))
 	g.skipUnlessLine(dst, label)
 }

@@ -45,8 +45,29 @@ func (g *gen) maskRegister() reg.Register {
 	return g.vector()
 }
 
-// get loads a vector; the lanes left out are 0.
+// get loads a vector from memory; the lanes left out are 0.
 func (g *gen) get(m operand.Mem, k *mask, v reg.Register) {
+	switch g.name {
+	case bf16s.name: // the upper half of fp32
+		g.getHalves("VPMOVZXWD", m, k, v)
+		g.emit("VPSLLD", immediate(16), v, v)
+	case fp16s.name:
+		g.getHalves("VCVTPH2PS", m, k, v)
+	default:
+		g.getT(m, k, v)
+	}
+}
+
+func (g *gen) getHalves(convert string, m operand.Mem, k *mask, v reg.Register) {
+	if k == nil {
+		g.emit(convert, m, v)
+	} else {
+		g.emit(convert+"_Z", m, k.reg, v)
+	}
+}
+
+// getT loads one of what is computed in.
+func (g *gen) getT(m operand.Mem, k *mask, v reg.Register) {
 	switch {
 	case k == nil:
 		g.op("VMOVU", m, v)
@@ -57,8 +78,53 @@ func (g *gen) get(m operand.Mem, k *mask, v reg.Register) {
 	}
 }
 
-// put stores a vector.
-func (g *gen) put(v reg.Register, k *mask, m operand.Mem) {
+// loaded is a vector of memory as an operand: itself, if instructions can compute with it.
+func (g *gen) loaded(m operand.Mem) operand.Op {
+	if !g.half() {
+		return m
+	}
+	v := g.vector()
+	g.get(m, nil, v)
+	return v
+}
+
+// put stores a vector: one of halves rounded to nearest, ties to even. bf16 takes what is below the normal numbers
+// for 0.
+func (g *gen) put(v reg.Register, k *mask, m operand.Mem) { g.store(v, k, false, m) }
+
+// store is put, or a store past the caches.
+func (g *gen) store(v reg.Register, k *mask, nt bool, m operand.Mem) {
+	if g.half() {
+		g.storeHalves(v, k, nt, m)
+		return
+	}
+	if nt {
+		g.op("VMOVNT", v, m)
+		return
+	}
+	g.putT(v, k, m)
+}
+
+func (g *gen) storeHalves(v reg.Register, k *mask, nt bool, m operand.Mem) {
+	half := g.YMM()
+	if g.name == bf16s.name {
+		g.emit("VCVTNEPS2BF16", v, half)
+	} else {
+		const nearest = 0
+		g.emit("VCVTPS2PH", immediate(nearest), v, half)
+	}
+	switch {
+	case nt:
+		g.emit("VMOVNTDQ", half, m)
+	case k == nil:
+		g.emit("VMOVDQU16", half, m)
+	default:
+		g.emit("VMOVDQU16", half, k.reg, m)
+	}
+}
+
+// putT stores one of what is computed in.
+func (g *gen) putT(v reg.Register, k *mask, m operand.Mem) {
 	switch {
 	case k == nil:
 		g.op("VMOVU", v, m)
@@ -67,15 +133,6 @@ func (g *gen) put(v reg.Register, k *mask, m operand.Mem) {
 	default:
 		g.op("VMASKMOV", v, k.reg, m)
 	}
-}
-
-// store is put, or a store past the caches.
-func (g *gen) store(v reg.Register, k *mask, nt bool, m operand.Mem) {
-	if nt {
-		g.op("VMOVNT", v, m)
-		return
-	}
-	g.put(v, k, m)
 }
 
 // only replaces the lanes left out by those of other.

@@ -16,16 +16,16 @@ import (
 // the Sample Variance, 1983). The difference costs log2(1 + (c - mean)^2/variance) bits: next to none
 // where the first elements are like the others, and log2(n/k) in the most contrived row, as (c - mean)^2
 // is at most variance * (n-k)/k. The root mean square needs s2 alone, with c = 0. A sum with y, which
-// may come before, is kept in dst, or if there is room for two rows, there: then the result is stored
-// past the caches.
+// may come before, is kept in dst, or if there is room for two rows, there, as there always is for halves: then
+// the result may be stored past the caches.
 func (g *gen) norms() {
-	g.begin("LayerNorm", "func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
+	g.begin("LayerNorm", "func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(true, false).rows()
-	g.begin("AddLayerNorm", "func(dst, src, y, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T)")
+	g.begin("AddLayerNorm", "func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt bool)")
 	g.newNorm(true, true).rows()
-	g.begin("RMSNorm", "func(dst, src, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
+	g.begin("RMSNorm", "func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(false, false).rows()
-	const block = "func(dst, src, next, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
+	const block = "func(dst, src, next *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
 	g.begin("LayerNormBlock", block)
 	g.normBlock(true)
 	g.begin("RMSNormBlock", block)
@@ -101,11 +101,9 @@ func (g *gen) normBlock(layer bool) {
 	}
 	k.clear()
 	walk := func(name string, take, write bool) {
-		k.strip(name, blockLines*64/k.isa.Bytes, k.n, k.at, func(count int, mask *mask) {
+		k.strip(name, blockLines*64/k.step(), k.n, k.at, func(count int, mask *mask) {
 			if take {
-				for u := range count {
-					k.fetchFar(operand.Mem{Base: k.next, Index: k.at, Scale: 1, Disp: blockDistance + u*k.isa.Bytes})
-				}
+				k.fetchLines(k.next, k.at, blockDistance, count)
 				k.take(count, mask)
 			}
 			if write {
@@ -142,10 +140,10 @@ func (k *norm) rows() {
 	k.finish()
 	k.DECQ(k.argument("m"))
 	k.JZ(operand.LabelRef("alone"))
-	k.skipUnlessPast("kept")
+	k.skipUnlessNT(k.dst, "kept")
 	k.JMP(operand.LabelRef("together"))
 	k.Label("kept")
-	k.CMPQ(k.argument("n"), operand.I32(longRow/k.size))
+	k.CMPQ(k.argument("n"), operand.I32(longRow/k.storedSize))
 	k.JG(operand.LabelRef("alone"))
 	k.Label("together")
 	k.start("next")
@@ -155,25 +153,16 @@ func (k *norm) rows() {
 	})
 	k.JMP(operand.LabelRef("row"))
 	k.Label("alone")
-	k.results("alone", func(bool) func(u int) {
-		return func(u int) { k.fetchFar(k.row(k.next, k.at)(u)) }
+	k.results("alone", func(bool) func(count int) {
+		return func(count int) { k.fetchLines(k.next, k.at, 0, count) }
 	}, k.write)
 	k.CMPQ(k.argument("m"), operand.U8(0))
 	k.JNE(operand.LabelRef("first"))
 	k.end()
 }
 
-// skipUnlessPast jumps unless a row is stored past the caches.
-func (k *norm) skipUnlessPast(label string) {
-	if k.add {
-		k.skipUnlessRoom(k.dst, label)
-	} else {
-		k.skipUnlessNT(k.dst, label)
-	}
-}
-
 // fetchBehind prepares to fetch what lies behind the row whose sums are taken, and y.
-func (k *norm) fetchBehind(nt bool) func(u int) {
+func (k *norm) fetchBehind(nt bool) func(count int) {
 	distance, fetch := fetchDistance, func(m operand.Mem) { k.PREFETCHT0(m) }
 	if nt {
 		distance, fetch = matrixDistance, k.fetchFar
@@ -181,32 +170,30 @@ func (k *norm) fetchBehind(nt bool) func(u int) {
 	behind := k.GP64()
 	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)
 	k.farAhead(k.next, behind, k.far, distance)
-	return func(u int) {
-		fetch(k.row(k.far, k.at)(u))
-		if k.add {
-			m := k.row(k.y, k.at)(u)
-			m.Disp += distance
-			fetch(m)
+	return func(count int) {
+		for line := 0; line < count*k.step(); line += 64 {
+			fetch(operand.Mem{Base: k.far, Index: k.at, Scale: 1, Disp: line})
+			if k.add {
+				fetch(operand.Mem{Base: k.y, Index: k.at, Scale: 1, Disp: distance + line})
+			}
 		}
 	}
 }
 
 // results walks a row whose result is due. What is stored past the caches comes from memory, and sums
 // may: then more is fetched.
-func (k *norm) results(name string, fetching func(nt bool) func(u int), vectors func(count int, mask *mask, nt bool)) {
+func (k *norm) results(name string, fetching func(nt bool) func(count int), vectors func(count int, mask *mask, nt bool)) {
 	strip := func(name string, nt bool) {
 		fetch := func(int) {}
 		if nt || k.add {
 			fetch = fetching(nt)
 		}
 		k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
-			for u := range count {
-				fetch(u)
-			}
+			fetch(count)
 			vectors(count, mask, nt && mask == nil)
 		})
 	}
-	k.skipUnlessPast(name + "kept")
+	k.skipUnlessNT(k.dst, name+"kept")
 	strip(name+"nt", true)
 	k.JMP(operand.LabelRef(name + "written"))
 	k.Label(name + "kept")
@@ -227,7 +214,7 @@ func (k *norm) start(name string) {
 	k.set(k.num(0), k.shift)
 	for _, from := range k.summands() {
 		for u := range accumulators {
-			k.op("VADD", operand.Mem{Base: from, Disp: u * k.isa.Bytes}, k.shift, k.shift)
+			k.op("VADD", k.loaded(operand.Mem{Base: from, Disp: u * k.step()}), k.shift, k.shift)
 		}
 	}
 	k.op("VMUL", k.num(1/float64(accumulators*k.lanes())), k.fold("VADD", []reg.VecVirtual{k.shift}), k.shift)
@@ -235,11 +222,23 @@ func (k *norm) start(name string) {
 	k.Label(name + "short")
 	k.set(k.num(0), k.shift)
 	for _, from := range k.summands() {
-		first := k.vector()
-		k.broadcast(operand.Mem{Base: from}, first)
-		k.op("VADD", first, k.shift, k.shift)
+		k.op("VADD", k.first(from), k.shift, k.shift)
 	}
 	k.Label(name + "shifted")
+}
+
+// first fills a vector with the first element of a row.
+func (k *norm) first(row reg.GPVirtual) reg.Register {
+	v, m := k.vector(), operand.Mem{Base: row}
+	if !k.half() {
+		k.broadcast(m, v)
+		return v
+	}
+	one := k.GP64()
+	k.MOVQ(operand.U32(1), one)
+	k.get(m, k.mask(one), v)
+	k.broadcast(v.AsX(), v)
+	return v
 }
 
 // clear sets the sums to 0.
@@ -266,7 +265,7 @@ func (k *norm) take(count int, mask *mask) {
 			z := k.vector()
 			k.get(k.row(k.y, k.at)(u), mask, z)
 			k.op("VADD", z, x, x)
-			k.put(x, mask, k.row(k.sum, k.at)(u))
+			k.putT(x, mask, k.rowOfT(k.sum, k.at)(u))
 		}
 		if k.layer {
 			k.only(mask, k.shift, x)
@@ -316,7 +315,7 @@ func (k *norm) turn() {
 	k.advance(k.sum, "ldd")
 	k.JMP(operand.LabelRef("turned"))
 	k.Label("halves")
-	k.bytes(other)
+	k.bytesOfT(other)
 	k.LEAQ(operand.Mem{Base: other, Index: room, Scale: 2}, other)
 	k.SUBQ(k.sum, other)
 	k.MOVQ(other, k.sum)
@@ -327,15 +326,19 @@ func (k *norm) turn() {
 func (k *norm) write(count int, mask *mask, nt bool) {
 	for u := range count {
 		x, weights := k.vector(), k.vector()
-		k.get(k.row(k.src, k.at)(u), mask, x)
-		k.get(k.row(k.gamma, k.at)(u), mask, weights)
+		if k.add {
+			k.getT(k.rowOfT(k.src, k.at)(u), mask, x)
+		} else {
+			k.get(k.row(k.src, k.at)(u), mask, x)
+		}
+		k.getT(k.rowOfT(k.gamma, k.at)(u), mask, weights)
 		if k.layer {
 			k.op("VSUB", k.mean, x, x)
 		}
 		k.op("VMUL", k.scale, x, x)
 		if k.layer {
 			summands := k.vector()
-			k.get(k.row(k.beta, k.at)(u), mask, summands)
+			k.getT(k.rowOfT(k.beta, k.at)(u), mask, summands)
 			k.op("VFMADD213", summands, weights, x)
 		} else {
 			k.op("VMUL", weights, x, x)

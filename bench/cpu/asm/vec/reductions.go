@@ -30,7 +30,7 @@ func (g *gen) strip(pass string, many int, n, at reg.GPVirtual, vectors func(cou
 		g.JLT(operand.LabelRef(step.name + "done"))
 		g.Label(step.name)
 		vectors(step.count, nil)
-		g.ADDQ(operand.I32(step.count*g.isa.Bytes), at)
+		g.ADDQ(operand.I32(step.count*g.step()), at)
 		g.SUBQ(operand.I32(step.count*g.lanes()), n)
 		g.JGE(operand.LabelRef(step.name))
 		g.Label(step.name + "done")
@@ -108,10 +108,23 @@ func (g *gen) farAhead(src, next, ahead reg.GPVirtual, distance int) {
 	g.CMOVQLT(next, ahead)
 }
 
-// row is the vectors of a row at an offset.
+// row is the vectors of a row at an offset, rowOfT those of what is computed in at the same elements.
 func (g *gen) row(base, at reg.Register) func(u int) operand.Mem {
 	return func(u int) operand.Mem {
-		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.isa.Bytes}
+		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: u * g.step()}
+	}
+}
+
+func (g *gen) rowOfT(base, at reg.Register) func(u int) operand.Mem {
+	return func(u int) operand.Mem {
+		return operand.Mem{Base: base, Index: at, Scale: uint8(g.size / g.storedSize), Disp: u * g.isa.Bytes}
+	}
+}
+
+// fetchLines fetches the lines of some vectors far behind those of a row.
+func (g *gen) fetchLines(base, at reg.Register, distance, vectors int) {
+	for line := 0; line < vectors*g.step(); line += 64 {
+		g.fetchFar(operand.Mem{Base: base, Index: at, Scale: 1, Disp: distance + line})
 	}
 }
 
@@ -130,7 +143,7 @@ func (g *gen) storeOne(v reg.VecVirtual, to reg.GPVirtual) {
 
 // reduceRows writes a number of each row.
 func (g *gen) reduceRows(name, mnemonic string, empty konst) {
-	g.begin(name, "func(dst, src *T, lds, m, n int)")
+	g.begin(name, "func(dst *T, src *S, lds, m, n int)")
 	dst, src, lds, m := g.load("dst"), g.load("src"), g.load("lds"), g.load("m")
 	n, at := g.GP64(), g.GP64()
 	g.bytes(lds)
@@ -152,14 +165,18 @@ func (g *gen) reduceRows(name, mnemonic string, empty konst) {
 // join adds the selected lanes of a vector, which may be in memory, to acc, or raises acc
 // to them; the others count as empty.
 func (g *gen) join(mnemonic string, v operand.Op, mask *mask, empty konst, acc reg.Register) {
+	m, inMemory := v.(operand.Mem)
 	if mask == nil {
+		if inMemory {
+			v = g.loaded(m)
+		}
 		g.op(mnemonic, v, acc, acc)
 		return
 	}
 	x, inRegister := v.(reg.Register)
 	if !inRegister {
 		x = g.vector()
-		g.get(v.(operand.Mem), mask, x)
+		g.get(m, mask, x)
 	}
 	others := g.vector()
 	g.set(empty, others)
@@ -169,17 +186,17 @@ func (g *gen) join(mnemonic string, v operand.Op, mask *mask, empty konst, acc r
 
 // rowDistance is the sum of (src - y)^2.
 func (g *gen) rowDistance() {
-	g.begin("RowDistance", "func(src, y *T, n int) T")
+	g.begin("RowDistance", "func(src, y *S, n int) T")
 	src, y, n, at := g.load("src"), g.load("y"), g.load("n"), g.GP64()
 	acc := g.accumulate(g.num(0))
 	g.strip("strip", accumulators, n, at, func(count int, mask *mask) {
+		for _, p := range []reg.GPVirtual{src, y} {
+			g.fetchLines(p, at, matrixDistance, count)
+		}
 		for u := range count {
-			for _, p := range []reg.GPVirtual{src, y} {
-				g.fetchFar(operand.Mem{Base: p, Index: at, Scale: 1, Disp: matrixDistance + u*g.isa.Bytes})
-			}
 			x, z := g.vector(), g.vector()
-			g.get(operand.Mem{Base: src, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, x)
-			g.get(operand.Mem{Base: y, Index: at, Scale: 1, Disp: u * g.isa.Bytes}, mask, z)
+			g.get(g.row(src, at)(u), mask, x)
+			g.get(g.row(y, at)(u), mask, z)
 			g.op("VSUB", z, x, x) // 0 in the lanes left out
 			g.op("VFMADD231", x, x, acc[u])
 		}
@@ -192,14 +209,14 @@ func (g *gen) rowDistance() {
 // memory is read at all times; behind the last row, the one that follows is only fetched. So
 // much is done for a line that the loads themselves never run ahead: it is fetched early.
 func (g *gen) rowExpSums() {
-	g.begin("RowExpSums", "func(sums, largest, src *T, lds, m, n int)")
+	g.begin("RowExpSums", "func(sums, largest *T, src *S, lds, m, n int)")
 	sums, maxima, src, lds, m := g.load("sums"), g.load("largest"), g.load("src"), g.load("lds"), g.load("m")
 	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	lowest := g.num(math.Inf(-1))
 	g.pinExp2NonPositive()
 	g.pin(g.num(math.Log2E))
-	from, behind, ahead := g.row(src, at), g.row(next, at), g.row(far, at)
+	from, behind := g.row(src, at), g.row(next, at)
 	highest := g.vector()
 	g.set(lowest, highest)
 	g.strip("max", accumulators, n, at, func(count int, mask *mask) {
@@ -219,8 +236,8 @@ func (g *gen) rowExpSums() {
 	g.CMOVQEQ(src, next)
 	acc := g.accumulate(g.num(0))
 	g.strip("exp", accumulators, n, at, func(count int, mask *mask) {
+		g.fetchLines(far, at, 0, count)
 		for u := range count {
-			g.fetchFar(ahead(u))
 			g.join("VMAX", behind(u), mask, lowest, highest)
 		}
 		g.exponentials(count, func(u int) {

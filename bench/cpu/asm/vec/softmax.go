@@ -10,8 +10,8 @@ import (
 // softmax passes over each row three times: the maximum, of src or of src + y; the exponentials of the
 // distance to it, and their sum; the division. While the exponentials of one row keep the units busy, the
 // maximum of the next is found and the row before is divided, so that memory is read and written at all times.
-// The exponentials are kept in dst, or if there is room for a row, there: then the result is stored past the
-// caches.
+// The exponentials are kept in dst, or if there is room for a row, there, as there always is for halves: they are
+// rounded but once. Then the result may be stored past the caches.
 type softmax struct {
 	*gen
 	add           bool          // whether there is a y
@@ -29,7 +29,7 @@ type softmax struct {
 }
 
 func (g *gen) softmax() {
-	g.begin("Softmax", "func(dst, src, y, room *T, ldd, lds, ldy, m, n int, scale T)")
+	g.begin("Softmax", "func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt bool)")
 	g.pinExp2NonPositive()
 	k := &softmax{
 		gen: g, dst: g.load("dst"), src: g.GP64(), y: g.GP64(), kept: g.load("room"),
@@ -80,10 +80,10 @@ func (k *softmax) rows(name string) {
 	k.JNZ(operand.LabelRef(name + "row"))
 }
 
-// eitherWay writes what stores the row that is divided past the caches, if there is room and it
-// begins with a cache line, and what does not.
+// eitherWay writes what stores the row that is divided past the caches, if it is to be and begins with a cache
+// line, and what does not.
 func (k *softmax) eitherWay(name string, pass func(name string, nt bool)) {
-	k.skipUnlessRoom(k.lastDst, name+"kept")
+	k.skipUnlessNT(k.lastDst, name+"kept")
 	pass(name+"nt", true)
 	k.JMP(operand.LabelRef(name + "passed"))
 	k.Label(name + "kept")
@@ -148,9 +148,7 @@ func (k *softmax) x(src, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
 // first: behind stores at the same offset in another page a load may have to wait for them.
 func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask)) {
 	k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
-		for line := 0; line < count*k.isa.Bytes; line += 64 {
-			k.fetchFar(operand.Mem{Base: k.far, Index: k.at, Scale: 1, Disp: line})
-		}
+		k.fetchLines(k.far, k.at, 0, count)
 		k.raise(count, mask)
 		k.exponentials(count, func(u int) {
 			x := k.x(k.src, k.y, u, mask)
@@ -159,7 +157,7 @@ func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask))
 			if meanwhile != nil {
 				meanwhile(u, mask)
 			}
-			k.put(p, mask, k.row(k.kept, k.at)(u))
+			k.putT(p, mask, k.rowOfT(k.kept, k.at)(u))
 			k.accumulateMasked(p, mask, k.sums[u%len(k.sums)])
 		})
 	})
@@ -168,7 +166,7 @@ func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask))
 // divide stores a vector of the result of the row before.
 func (k *softmax) divide(u int, mask *mask, nt bool) {
 	x := k.vector()
-	k.get(k.row(k.last, k.at)(u), mask, x)
+	k.getT(k.rowOfT(k.last, k.at)(u), mask, x)
 	k.op("VMUL", k.inverse, x, x)
 	k.store(x, mask, nt && mask == nil, k.row(k.lastDst, k.at)(u))
 }

@@ -74,19 +74,11 @@ func (g *gen) transpose() {
 	g.ADDQ(operand.I32(g.isa.Bytes), src)
 	down := g.GP64()
 	g.MOVQ(ldd, down)
-	g.SHLQ(operand.U8(log2(lanes)), down)
+	g.SHLQ(log2(lanes), down)
 	g.ADDQ(down, dst)
 	g.SUBQ(operand.I32(lanes), g.argument("n"))
 	g.JNZ(operand.LabelRef("columns"))
 	g.end()
-}
-
-func log2(n int) int {
-	k := 0
-	for 1<<k < n {
-		k++
-	}
-	return k
 }
 
 // transposed are the columns of a square. First those of 16 bytes by 4 or 2 rows, in each
